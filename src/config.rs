@@ -1,0 +1,72 @@
+//! Settings of the server side.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+
+/// Settings of [`LagCompensationPlugin`](crate::LagCompensationPlugin); they may change at any time.
+///
+/// ```
+/// use core::time::Duration;
+///
+/// use bevy::prelude::*;
+/// use bevy_hindsight::prelude::*;
+///
+/// let mut app = App::new();
+/// app.insert_resource(LagCompensationConfig {
+///     history: Duration::from_millis(500),
+///     ..default()
+/// });
+/// ```
+#[derive(Resource, Clone, Debug, Reflect)]
+#[reflect(Resource, Default)]
+pub struct LagCompensationConfig {
+    /// How far back the server remembers, and so the oldest view time that it judges. Default: 1 s, at any tick rate.
+    ///
+    /// Too low, and players on slow connections have all their shots refused; too high, and players are hit by what an
+    /// opponent saw long ago, and memory grows with it (in proportion; about 39 kB per second at 64 Hz for a rig of 19
+    /// hitboxes). At least one tick is kept.
+    pub history: Duration,
+    /// The longest way that a shot is traced, in metres. Default: 1,000. Shots with a longer range end there.
+    ///
+    /// Too low, and long shots miss without a sign; too high costs time for each shot into the sky.
+    pub max_range: f32,
+}
+
+impl Default for LagCompensationConfig {
+    fn default() -> Self {
+        Self { history: Duration::from_secs(1), max_range: 1_000.0 }
+    }
+}
+
+impl LagCompensationConfig {
+    /// The number of ticks of `timestep` that the history spans: at least 1, and at most a minute of 128 Hz.
+    pub(crate) fn history_ticks(&self, timestep: Duration) -> u32 {
+        const MOST: u128 = 60 * 128;
+        // In nanoseconds, so that 1 s at 64 Hz is 64 ticks and not 63.999.
+        let timestep = timestep.as_nanos().max(1);
+        self.history.as_nanos().div_ceil(timestep).clamp(1, MOST) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_spans_the_same_time_at_any_tick_rate() {
+        let config = LagCompensationConfig::default();
+        for (hz, ticks) in [(20.0, 20), (30.0, 31), (64.0, 64), (128.0, 128)] {
+            let timestep = Time::<Fixed>::from_hz(hz).timestep();
+            assert_eq!(config.history_ticks(timestep), ticks, "{hz} Hz");
+        }
+    }
+
+    #[test]
+    fn history_is_never_empty_and_never_endless() {
+        let none = LagCompensationConfig { history: Duration::ZERO, ..default() };
+        assert_eq!(none.history_ticks(Duration::from_millis(16)), 1);
+        let endless = LagCompensationConfig { history: Duration::MAX, ..default() };
+        assert_eq!(endless.history_ticks(Duration::ZERO), 7_680);
+    }
+}

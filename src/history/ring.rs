@@ -1,0 +1,130 @@
+//! Which slot of a fixed number of slots holds which tick.
+
+use crate::time::Tick;
+
+/// The bookkeeping of a ring: ticks in rising order, possibly with gaps, each in a slot of its own.
+///
+/// Slots are addressed by age: 0 is the newest record. Nothing is derived from a tick modulo the capacity, so ticks may wrap
+/// whatever the capacity is. All records lie within `capacity - 1` ticks of the newest one.
+#[derive(Debug, Default)]
+pub(super) struct TickRing {
+    ticks: Vec<Tick>,
+    newest: usize,
+    len: usize,
+}
+
+impl TickRing {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Self { ticks: vec![Tick(0); capacity], newest: 0, len: 0 }
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.ticks.len()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn newest(&self) -> Option<Tick> {
+        (self.len > 0).then(|| self.tick(0))
+    }
+
+    pub(super) fn oldest(&self) -> Option<Tick> {
+        (self.len > 0).then(|| self.tick(self.len - 1))
+    }
+
+    /// The slot of the record of this age, which must be less than `len`.
+    pub(super) fn slot(&self, age: usize) -> usize {
+        debug_assert!(age < self.len);
+        (self.newest + self.capacity() - age) % self.capacity()
+    }
+
+    /// The tick of the record of this age, which must be less than `len`.
+    pub(super) fn tick(&self, age: usize) -> Tick {
+        self.ticks[self.slot(age)]
+    }
+
+    /// The slot for a record of `tick`.
+    ///
+    /// The newest record is overwritten if it is of the same tick; all are dropped if `tick` lies before it.
+    pub(super) fn push(&mut self, tick: Tick) -> usize {
+        match self.newest().map(|newest| tick.since(newest)) {
+            Some(0) => return self.newest,
+            Some(ticks) if ticks < 0 => self.len = 0,
+            _ => {}
+        }
+        self.newest = (self.newest + 1) % self.capacity();
+        self.len = (self.len + 1).min(self.capacity());
+        self.ticks[self.newest] = tick;
+        while tick.since(self.tick(self.len - 1)) as usize >= self.capacity() {
+            self.len -= 1;
+        }
+        self.newest
+    }
+
+    /// The age of the last record at or before `tick`, unless all are later.
+    pub(super) fn age_at_or_before(&self, tick: Tick) -> Option<usize> {
+        let back = self.newest()?.since(tick);
+        if back <= 0 {
+            return Some(0);
+        }
+        // Without gaps the age is the difference in ticks; gaps can only make it smaller.
+        let back = (back as usize).min(self.len - 1);
+        if self.tick(back) == tick {
+            return Some(back);
+        }
+        let (mut later, mut at_or_before) = (0, back);
+        while later + 1 < at_or_before {
+            let middle = usize::midpoint(later, at_or_before);
+            if self.tick(middle).since(tick) > 0 {
+                later = middle;
+            } else {
+                at_or_before = middle;
+            }
+        }
+        (self.tick(at_or_before).since(tick) <= 0).then_some(at_or_before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(capacity: usize, ticks: impl IntoIterator<Item = u32>) -> TickRing {
+        let mut ring = TickRing::with_capacity(capacity);
+        for tick in ticks {
+            ring.push(Tick(tick));
+        }
+        ring
+    }
+
+    #[test]
+    fn finds_every_tick_with_gaps_and_wrapping() {
+        let start = u32::MAX - 6;
+        let offsets = [0, 1, 4, 5, 9, 10, 11];
+        let ring = ring(12, offsets.map(|offset| start.wrapping_add(offset)));
+        for offset in 0..15 {
+            let expected = offsets.iter().rposition(|o| *o <= offset).map(|index| offsets.len() - 1 - index);
+            assert_eq!(ring.age_at_or_before(Tick(start.wrapping_add(offset))), expected, "offset {offset}");
+        }
+        assert_eq!(ring.age_at_or_before(Tick(start - 1)), None);
+    }
+
+    #[test]
+    fn records_beyond_the_window_are_dropped_after_a_gap() {
+        let ring = ring(8, [1, 2, 3, 9, 10]);
+        assert_eq!((ring.oldest(), ring.len()), (Some(Tick(3)), 3));
+    }
+
+    #[test]
+    fn a_ring_of_one_keeps_the_newest() {
+        let ring = ring(1, 0..5);
+        assert_eq!((ring.oldest(), ring.newest()), (Some(Tick(4)), Some(Tick(4))));
+    }
+
+    #[test]
+    fn the_same_tick_twice_takes_one_slot() {
+        assert_eq!(ring(4, [1, 2, 2]).len(), 2);
+    }
+}

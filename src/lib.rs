@@ -1,0 +1,35 @@
+#![doc = include_str!("../README.md")]
+
+extern crate alloc;
+
+mod config;
+mod history;
+mod hitbox;
+#[cfg(feature = "lightyear")]
+pub mod lightyear;
+mod plugin;
+mod pose;
+mod schedule;
+mod shape;
+mod shot;
+mod time;
+mod trace;
+
+pub use config::LagCompensationConfig;
+pub use history::{HistoryBuffer, RewoundHitbox, Sample};
+pub use hitbox::{Hitbox, Rig, RigId, Zone};
+pub use plugin::LagCompensationPlugin;
+pub use pose::interpolate;
+pub use schedule::LagCompensationSystems;
+pub use shape::Shape;
+pub use shot::{Blocker, Evidence, HitConfirmed, HitRejected, RejectReason, RewoundHit, ShotEvent, ShotId, ViewSource};
+pub use time::{CurrentTick, Tick, ViewTime};
+
+/// What a game names every day.
+pub mod prelude {
+    #[doc(hidden)]
+    pub use crate::{
+        CurrentTick, HistoryBuffer, HitConfirmed, HitRejected, Hitbox, LagCompensationConfig, LagCompensationPlugin,
+        LagCompensationSystems, RejectReason, Rig, RigId, ShotEvent, ShotId, Tick, ViewTime, Zone,
+    };
+}

@@ -1,0 +1,109 @@
+//! The client half.
+
+use core::marker::PhantomData;
+
+use bevy::prelude::*;
+use lightyear::prelude::{
+    InterpolationSystems, MessageReceiver, MessageSystems, SyncSystems,
+    client::{Client, ClientPlugins},
+};
+
+use super::{
+    Displayed, ShotData, ShotOutcome, ShotProtocolPlugin, ShotVerdict,
+    displayed::remember_displayed,
+    feed::{InterpolationFeed, feed_interpolation, learn_send_interval},
+    fire::{Outbox, relabel_shots, send_shots},
+};
+use crate::{
+    shot::ShotId,
+    time::{Tick, ViewTime},
+};
+
+/// The client half: remembers what the screen shows, sends shots and receives verdicts.
+///
+/// Add it after lightyear's `ClientPlugins` and [`ShotProtocolPlugin`]. A listen server adds it next to
+/// [`ShotServerPlugin`](super::ShotServerPlugin).
+pub struct ShotClientPlugin<W: ShotData = ()> {
+    /// Whether to keep lightyear's interpolation behind what arrives, by half a round trip more than lightyear does itself.
+    /// Default: `true`.
+    ///
+    /// Without it, on connections with more than a few milliseconds of latency, remote entities stand still and jump. Turn it
+    /// off if the game sets `InterpolationConfig::min_delay` while it runs.
+    pub feed_interpolation: bool,
+    weapon: PhantomData<fn() -> W>,
+}
+
+impl<W: ShotData> Default for ShotClientPlugin<W> {
+    fn default() -> Self {
+        Self { feed_interpolation: true, weapon: PhantomData }
+    }
+}
+
+/// The steps of the client in each frame.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ShotClientSystems {
+    /// Verdicts that have come become [`VerdictReceived`]: in `PreUpdate`.
+    ReceiveVerdicts,
+    /// [`Displayed`] is set to the instant that interpolated entities now stand at: in `Update`, after lightyear has
+    /// interpolated them.
+    RememberDisplayed,
+    /// The shots of this frame are handed to lightyear: in `PostUpdate`.
+    SendShots,
+}
+
+/// The server's verdict on one of this client's shots has arrived.
+#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct VerdictReceived {
+    /// The id that [`FireShots::fire`](super::FireShots::fire) returned.
+    pub shot: ShotId,
+    /// What became of the shot.
+    pub outcome: ShotOutcome,
+    /// The instant at which the server tested rigs.
+    pub view_time: ViewTime,
+    /// The tick in which the server reached the verdict.
+    pub judged_at: Tick,
+}
+
+impl<W: ShotData> Plugin for ShotClientPlugin<W> {
+    fn build(&self, app: &mut App) {
+        assert!(
+            app.is_plugin_added::<ShotProtocolPlugin<W>>(),
+            "`ShotClientPlugin` needs lightyear's `{}` and `{}` to be added before it",
+            ShortName::of::<ClientPlugins>(),
+            ShortName::of::<ShotProtocolPlugin<W>>(),
+        );
+        app.init_resource::<Displayed>()
+            .init_resource::<Outbox<W>>()
+            .add_message::<VerdictReceived>()
+            .add_observer(relabel_shots::<W>)
+            .configure_sets(PreUpdate, ShotClientSystems::ReceiveVerdicts.after(MessageSystems::Receive))
+            .configure_sets(Update, ShotClientSystems::RememberDisplayed.after(InterpolationSystems::Prepare))
+            .configure_sets(
+                PostUpdate,
+                ShotClientSystems::SendShots.after(SyncSystems::Sync).before(MessageSystems::Send),
+            )
+            .add_systems(PreUpdate, receive_verdicts.in_set(ShotClientSystems::ReceiveVerdicts))
+            .add_systems(Update, remember_displayed.in_set(ShotClientSystems::RememberDisplayed))
+            .add_systems(PostUpdate, send_shots::<W>.in_set(ShotClientSystems::SendShots));
+        if self.feed_interpolation {
+            app.init_resource::<InterpolationFeed>()
+                .add_observer(learn_send_interval)
+                .add_systems(PostUpdate, feed_interpolation.before(SyncSystems::Sync));
+        }
+    }
+}
+
+fn receive_verdicts(
+    mut links: Query<&mut MessageReceiver<ShotVerdict>, With<Client>>,
+    mut verdicts: MessageWriter<VerdictReceived>,
+) {
+    for mut link in &mut links {
+        verdicts.write_batch(link.receive().map(|verdict| VerdictReceived {
+            shot: ShotId::local(verdict.sequence),
+            outcome: verdict.outcome,
+            view_time: verdict.view_time,
+            judged_at: verdict.judged_at,
+        }));
+    }
+}

@@ -1,0 +1,169 @@
+//! Where a client's shots wait for their tick.
+
+use bevy::prelude::*;
+
+use super::ShotRequest;
+use crate::{shot::RejectReason, time::Tick};
+
+/// The shots of one connection that the server has received and not yet judged.
+#[derive(Component)]
+pub(super) struct Inbox<W: Send + Sync + 'static> {
+    waiting: Vec<ShotRequest<W>>,
+    refused: Vec<(ShotRequest<W>, RejectReason)>,
+    seen: SequenceWindow,
+}
+
+/// Limits of an [`Inbox`], in ticks.
+#[derive(Clone, Copy)]
+pub(super) struct InboxLimits {
+    pub(super) late: u32,
+    pub(super) ahead: u32,
+    pub(super) waiting: usize,
+}
+
+impl<W: Send + Sync + 'static> Default for Inbox<W> {
+    fn default() -> Self {
+        Self { waiting: Vec::new(), refused: Vec::new(), seen: SequenceWindow::default() }
+    }
+}
+
+impl<W: Send + Sync + 'static> Inbox<W> {
+    /// Takes a shot in, unless one with its sequence number has been taken in before.
+    pub(super) fn receive(&mut self, shot: ShotRequest<W>, now: Tick, limits: InboxLimits) {
+        if !self.seen.insert(shot.sequence) {
+            debug!("shot {} came again, or far too late to tell; dropped", shot.sequence);
+        } else if shot.command_tick.since(now) > limits.ahead as i32 {
+            self.refused.push((shot, RejectReason::CommandTickAhead));
+        } else if self.waiting.len() >= limits.waiting {
+            self.refused.push((shot, RejectReason::TooManyWaiting));
+        } else {
+            self.waiting.push(shot);
+        }
+    }
+
+    /// Hands out all shots whose tick has come, in the order of their ticks and numbers, and all that are refused.
+    pub(super) fn release(
+        &mut self,
+        now: Tick,
+        limits: InboxLimits,
+        mut to: impl FnMut(ShotRequest<W>, Option<RejectReason>),
+    ) {
+        for (shot, reason) in self.refused.drain(..) {
+            to(shot, Some(reason));
+        }
+        self.waiting.sort_by_key(|shot| (shot.command_tick.since(now), shot.sequence));
+        let due = self.waiting.partition_point(|shot| shot.command_tick.since(now) <= 0);
+        for shot in self.waiting.drain(..due) {
+            let late = now.since(shot.command_tick) > limits.late as i32;
+            to(shot, late.then_some(RejectReason::TooLate));
+        }
+    }
+}
+
+/// Which of the last 128 sequence numbers have been seen.
+///
+/// Older ones count as seen: between them and a repetition there is no telling any more.
+#[derive(Default)]
+struct SequenceWindow {
+    newest: u32,
+    /// Bit n stands for the number n before the newest.
+    seen: u128,
+}
+
+impl SequenceWindow {
+    /// Marks a number as seen; `false` if it was before.
+    fn insert(&mut self, sequence: u32) -> bool {
+        let ahead = sequence.wrapping_sub(self.newest) as i32;
+        if self.seen == 0 || ahead > 0 {
+            self.seen = if self.seen == 0 { 0 } else { self.seen.checked_shl(ahead as u32).unwrap_or(0) };
+            self.seen |= 1;
+            self.newest = sequence;
+            return true;
+        }
+        let Some(bit) = 1_u128.checked_shl(ahead.unsigned_abs()) else { return false };
+        let new = self.seen & bit == 0;
+        self.seen |= bit;
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ViewTime;
+
+    const LIMITS: InboxLimits = InboxLimits { late: 32, ahead: 64, waiting: 4 };
+
+    fn shot(sequence: u32, tick: u32) -> ShotRequest<()> {
+        ShotRequest {
+            sequence,
+            command_tick: Tick(tick),
+            view_time: ViewTime::at(Tick(tick)),
+            origin: Vec3::ZERO,
+            direction: Vec3::Z,
+            range: 1.0,
+            weapon: (),
+        }
+    }
+
+    fn release(inbox: &mut Inbox<()>, now: u32) -> Vec<(u32, Option<RejectReason>)> {
+        let mut released = Vec::new();
+        inbox.release(Tick(now), LIMITS, |shot, reason| released.push((shot.sequence, reason)));
+        released
+    }
+
+    #[test]
+    fn shots_wait_for_their_tick_and_leave_in_its_order() {
+        let mut inbox = Inbox::default();
+        for shot in [shot(3, 102), shot(1, 101), shot(2, 101)] {
+            inbox.receive(shot, Tick(98), LIMITS);
+        }
+        assert_eq!(release(&mut inbox, 100), []);
+        assert_eq!(release(&mut inbox, 101), [(1, None), (2, None)]);
+        assert_eq!(release(&mut inbox, 102), [(3, None)]);
+    }
+
+    #[test]
+    fn late_shots_are_judged_up_to_the_limit() {
+        let mut inbox = Inbox::default();
+        inbox.receive(shot(1, 68), Tick(100), LIMITS);
+        inbox.receive(shot(2, 67), Tick(100), LIMITS);
+        assert_eq!(release(&mut inbox, 100), [(2, Some(RejectReason::TooLate)), (1, None)]);
+    }
+
+    #[test]
+    fn a_repeated_shot_is_answered_once() {
+        let mut inbox = Inbox::default();
+        for _ in 0..3 {
+            inbox.receive(shot(7, 100), Tick(100), LIMITS);
+        }
+        assert_eq!(release(&mut inbox, 100), [(7, None)]);
+        inbox.receive(shot(7, 101), Tick(101), LIMITS);
+        assert_eq!(release(&mut inbox, 101), []);
+    }
+
+    #[test]
+    fn what_is_too_much_or_too_far_ahead_is_refused_at_once() {
+        let mut inbox = Inbox::default();
+        inbox.receive(shot(1, 165), Tick(100), LIMITS);
+        for sequence in 2..=6 {
+            inbox.receive(shot(sequence, 110), Tick(100), LIMITS);
+        }
+        let refused = [(1, Some(RejectReason::CommandTickAhead)), (6, Some(RejectReason::TooManyWaiting))];
+        assert_eq!(release(&mut inbox, 100), refused);
+        assert_eq!(release(&mut inbox, 110).len(), 4);
+    }
+
+    #[test]
+    fn sequences_may_come_out_of_order_and_wrap() {
+        let mut window = SequenceWindow::default();
+        for sequence in [u32::MAX - 1, 3, 0, u32::MAX, 2] {
+            assert!(window.insert(sequence), "{sequence}");
+            assert!(!window.insert(sequence), "{sequence} again");
+        }
+        assert!(window.insert(3 + 127));
+        assert!(!window.insert(2), "128 numbers back there is no telling");
+        assert!(window.insert(3 + 127 + 1_000));
+        assert!(!window.insert(3 + 127));
+    }
+}

@@ -1,0 +1,114 @@
+//! What goes over the wire.
+
+use core::marker::PhantomData;
+
+use bevy::{
+    ecs::entity::{EntityMapper, MapEntities},
+    prelude::*,
+};
+use lightyear::prelude::{
+    AppChannelExt, AppMessageExt, ChannelMode, ChannelSettings, NetworkDirection, ReliableSettings,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    hitbox::Zone,
+    shot::RejectReason,
+    time::{Tick, ViewTime},
+};
+
+/// What a game sends along with a shot: the weapon, a charge, a random seed. Implemented for all types that fit.
+pub trait ShotData: Serialize + DeserializeOwned + Send + Sync + 'static {}
+
+impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> ShotData for T {}
+
+/// The channel of shots and verdicts: each one arrives, none waits for another.
+pub struct ShotChannel;
+
+/// A client's shot on its way to the server. Whatever it says is a claim.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+pub struct ShotRequest<W> {
+    /// The client's number for this shot.
+    pub sequence: u32,
+    /// The tick for which the client predicted the shot.
+    pub command_tick: Tick,
+    /// What the client's screen showed.
+    pub view_time: ViewTime,
+    /// Where the shot begins.
+    pub origin: Vec3,
+    /// Where it goes.
+    pub direction: Vec3,
+    /// How far it goes, in metres.
+    pub range: f32,
+    /// The game's own data.
+    pub weapon: W,
+}
+
+/// The server's answer to one [`ShotRequest`].
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+pub struct ShotVerdict {
+    /// The client's number for the shot.
+    pub sequence: u32,
+    /// The tick in which the server reached the verdict.
+    pub judged_at: Tick,
+    /// The instant at which rigs were tested.
+    pub view_time: ViewTime,
+    /// What became of the shot.
+    pub outcome: ShotOutcome,
+}
+
+/// What became of a shot.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum ShotOutcome {
+    /// It hit.
+    Hit {
+        /// The rig, as an entity of the receiver's world; `None` if that has no such entity (any more).
+        target: Option<Entity>,
+        /// Which part of the body.
+        zone: Zone,
+        /// Where, in the world.
+        point: Vec3,
+        /// The outward normal there.
+        normal: Vec3,
+        /// From the origin of the shot to the point, in metres.
+        distance: f32,
+    },
+    /// It did not.
+    Rejected(RejectReason),
+}
+
+impl MapEntities for ShotVerdict {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        if let ShotOutcome::Hit { target, .. } = &mut self.outcome {
+            // Lightyear maps what it does not know to the placeholder.
+            *target = target.map(|entity| mapper.get_mapped(entity)).filter(|entity| *entity != Entity::PLACEHOLDER);
+        }
+    }
+}
+
+/// Registers [`ShotChannel`], [`ShotRequest`] and [`ShotVerdict`].
+///
+/// Lightyear numbers channels and messages in the order of their registration. So add this plugin where the game registers
+/// its own protocol, in the same place on both sides, after lightyear's `ClientPlugins` or `ServerPlugins`.
+pub struct ShotProtocolPlugin<W: ShotData = ()>(PhantomData<fn() -> W>);
+
+impl<W: ShotData> Default for ShotProtocolPlugin<W> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<W: ShotData> Plugin for ShotProtocolPlugin<W> {
+    fn build(&self, app: &mut App) {
+        app.add_channel::<ShotChannel>(ChannelSettings {
+            mode: ChannelMode::UnorderedReliable(ReliableSettings::default()),
+            // Before replication: a verdict is worth more than a pose.
+            priority: 10.0,
+            ..default()
+        })
+        .add_direction(NetworkDirection::Bidirectional);
+        app.register_message::<ShotRequest<W>>().add_direction(NetworkDirection::ClientToServer);
+        app.register_message::<ShotVerdict>().add_map_entities().add_direction(NetworkDirection::ServerToClient);
+    }
+}

@@ -1,0 +1,211 @@
+//! The server half.
+
+use core::{marker::PhantomData, time::Duration};
+
+use bevy::prelude::*;
+use lightyear::{
+    connection::host::HostClient,
+    prelude::{
+        ControlledBy, LocalTimeline, MessageReceiver, MessageSender, MessageSystems,
+        server::{ClientOf, ServerPlugins},
+    },
+};
+
+use super::{
+    ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict,
+    inbox::{Inbox, InboxLimits},
+};
+use crate::{
+    hitbox::{Rig, RigId},
+    schedule::LagCompensationSystems,
+    shot::{Evidence, HitConfirmed, HitRejected, RejectReason, ShotEvent, ShotId, Verdicts, report_verdicts},
+    time::{CurrentTick, Tick},
+};
+
+/// The server half: receives shots, holds each until the server runs its command tick, and answers the shooter.
+///
+/// Add it after lightyear's `ServerPlugins`, [`ShotProtocolPlugin`] and
+/// [`LagCompensationPlugin`](crate::LagCompensationPlugin), which must run in `FixedPostUpdate`, its default.
+///
+/// The shooter of a connection is the [`Rig`] that it controls (lightyear's `ControlledBy`); if it controls several, the one
+/// with the smallest [`RigId`]. A connection that controls none is answered with
+/// [`RejectReason::ShooterUnknown`]. A host client is judged in the present of its command tick.
+pub struct ShotServerPlugin<W: ShotData = ()>(PhantomData<fn() -> W>);
+
+impl<W: ShotData> Default for ShotServerPlugin<W> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// Limits for the shots of each connection; they may change at any time.
+#[derive(Resource, Clone, Debug, Reflect)]
+#[reflect(Resource, Default)]
+pub struct ShotServerConfig {
+    /// How long after its command tick a shot is still judged. Default: 500 ms.
+    ///
+    /// A shot whose packet is lost comes again after one and a half round trips. Too low, and such shots are refused as
+    /// [`RejectReason::TooLate`]; too high, and targets are hit long after the fact. No more than
+    /// [`LagCompensationConfig::history`](crate::LagCompensationConfig::history) has an effect.
+    pub max_late: Duration,
+    /// How far ahead of the server a command tick may lie. Default: 1 s. Clients run ahead by half a round trip and their
+    /// jitter; what is further ahead is refused as [`RejectReason::CommandTickAhead`].
+    pub max_ahead: Duration,
+    /// How many shots may wait for their ticks at a time. Default: 32; more are refused as
+    /// [`RejectReason::TooManyWaiting`].
+    pub max_waiting: usize,
+}
+
+impl Default for ShotServerConfig {
+    fn default() -> Self {
+        Self { max_late: Duration::from_millis(500), max_ahead: Duration::from_secs(1), max_waiting: 32 }
+    }
+}
+
+impl ShotServerConfig {
+    fn limits(&self, timestep: Duration) -> InboxLimits {
+        let ticks = |time: Duration| time.as_nanos().div_ceil(timestep.as_nanos().max(1)).min(1 << 30) as u32;
+        InboxLimits { late: ticks(self.max_late), ahead: ticks(self.max_ahead), waiting: self.max_waiting }
+    }
+}
+
+/// A client's shot has come to its tick; tells the game's own data of the [`ShotEvent`] with the same id.
+///
+/// Written together with it in [`LagCompensationSystems::ReceiveShots`].
+#[derive(Message, Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct ShotReceived<W: ShotData> {
+    /// Which shot.
+    pub shot: ShotId,
+    /// The shooter's rig.
+    pub shooter: Entity,
+    /// What the client sent along with it.
+    pub weapon: W,
+}
+
+impl<W: ShotData> Plugin for ShotServerPlugin<W> {
+    fn build(&self, app: &mut App) {
+        assert!(
+            app.is_plugin_added::<ShotProtocolPlugin<W>>(),
+            "`ShotServerPlugin` needs lightyear's `{}` and `{}` to be added before it",
+            ShortName::of::<ServerPlugins>(),
+            ShortName::of::<ShotProtocolPlugin<W>>(),
+        );
+        assert!(
+            app.is_plugin_added::<crate::LagCompensationPlugin>(),
+            "`ShotServerPlugin` needs `LagCompensationPlugin` to be added before it",
+        );
+        app.init_resource::<ShotServerConfig>()
+            .add_message::<ShotReceived<W>>()
+            .add_systems(PreUpdate, receive_requests::<W>.after(MessageSystems::Receive))
+            .add_systems(FixedPreUpdate, follow_local_timeline)
+            .add_systems(
+                FixedPostUpdate,
+                (
+                    release_shots::<W>.in_set(LagCompensationSystems::ReceiveShots),
+                    send_verdicts.in_set(LagCompensationSystems::ReportVerdicts).after(report_verdicts),
+                ),
+            );
+        app.register_required_components::<ClientOf, Inbox<W>>();
+    }
+}
+
+fn follow_local_timeline(local: Res<LocalTimeline>, mut tick: ResMut<CurrentTick>) {
+    tick.set_if_neq(CurrentTick(Tick(local.tick().0)));
+}
+
+/// Lightyear forgets messages at the end of each frame, and a frame need not have a fixed step.
+fn receive_requests<W: ShotData>(
+    mut links: Query<(&mut MessageReceiver<ShotRequest<W>>, &mut Inbox<W>), With<ClientOf>>,
+    local: Res<LocalTimeline>,
+    config: Res<ShotServerConfig>,
+    time: Res<Time<Fixed>>,
+) {
+    let limits = config.limits(time.timestep());
+    for (mut link, mut inbox) in &mut links {
+        for request in link.receive() {
+            inbox.receive(request, Tick(local.tick().0), limits);
+        }
+    }
+}
+
+/// The number of a link as [`ShotId::connection`]: unlike a peer's id, no other link ever gets it.
+fn connection_of(link: Entity) -> u64 {
+    link.to_bits()
+}
+
+fn release_shots<W: ShotData>(
+    mut links: Query<(Entity, &mut Inbox<W>, &mut MessageSender<ShotVerdict>, Has<HostClient>)>,
+    rigs: Query<(Entity, &ControlledBy, Option<&RigId>), With<Rig>>,
+    tick: Res<CurrentTick>,
+    config: Res<ShotServerConfig>,
+    time: Res<Time<Fixed>>,
+    mut shots: MessageWriter<ShotEvent>,
+    mut received: MessageWriter<ShotReceived<W>>,
+    mut verdicts: ResMut<Verdicts>,
+) {
+    let now = tick.0;
+    let limits = config.limits(time.timestep());
+    for (link, mut inbox, mut sender, is_host) in &mut links {
+        inbox.release(now, limits, |request, refused| {
+            let controlled = rigs.iter().filter(|(_, by, _)| by.owner == link);
+            let shooter = controlled.map(|(rig, _, id)| (id.copied().unwrap_or_default(), rig)).min();
+            let Some((_, shooter)) = shooter else {
+                sender.send::<ShotChannel>(ShotVerdict {
+                    sequence: request.sequence,
+                    judged_at: now,
+                    view_time: request.view_time,
+                    outcome: ShotOutcome::Rejected(RejectReason::ShooterUnknown),
+                });
+                return;
+            };
+            let shot = ShotEvent {
+                shooter,
+                id: ShotId { connection: connection_of(link), sequence: request.sequence },
+                origin: request.origin,
+                direction: request.direction,
+                range: request.range,
+                view_time: (!is_host).then_some(request.view_time),
+                command_tick: request.command_tick,
+            };
+            if let Some(reason) = refused {
+                verdicts.reject(shooter, shot.id, reason, Evidence::of(&shot, now));
+            } else {
+                received.write(ShotReceived { shot: shot.id, shooter, weapon: request.weapon });
+                shots.write(shot);
+            }
+        });
+    }
+}
+
+fn send_verdicts(
+    mut confirmed: MessageReader<HitConfirmed>,
+    mut rejected: MessageReader<HitRejected>,
+    mut links: Query<&mut MessageSender<ShotVerdict>, With<ClientOf>>,
+) {
+    let mut send = |shot: ShotId, evidence: &Evidence, outcome: ShotOutcome| {
+        let Some(mut sender) = Entity::try_from_bits(shot.connection).and_then(|link| links.get_mut(link).ok()) else {
+            // A shot of the server's own, or its client has left.
+            return;
+        };
+        sender.send::<ShotChannel>(ShotVerdict {
+            sequence: shot.sequence,
+            judged_at: evidence.judged_at,
+            view_time: evidence.view_time,
+            outcome,
+        });
+    };
+    for HitConfirmed { shot, hit, evidence, .. } in confirmed.read() {
+        let outcome = ShotOutcome::Hit {
+            target: Some(hit.rig),
+            zone: hit.zone,
+            point: hit.point,
+            normal: *hit.normal,
+            distance: hit.distance,
+        };
+        send(*shot, evidence, outcome);
+    }
+    for HitRejected { shot, reason, evidence, .. } in rejected.read() {
+        send(*shot, evidence, ShotOutcome::Rejected(*reason));
+    }
+}

@@ -1,0 +1,78 @@
+//! The plugin of the server side.
+
+use bevy::{
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
+};
+
+use crate::{
+    config::LagCompensationConfig,
+    history::record_history,
+    schedule::LagCompensationSystems,
+    shot::{AdmittedShots, HitConfirmed, HitRejected, ShotEvent, Verdicts, admit_shots, report_verdicts},
+    time::CurrentTick,
+    trace::trace_shots,
+};
+
+/// Lag compensation on the server: records [`Rig`](crate::Rig)s, and judges [`ShotEvent`]s by the past.
+///
+/// Needs Bevy's `TimePlugin` (part of `MinimalPlugins` and `DefaultPlugins`). If `bevy_rapier` simulates in this app, its
+/// colliders stop shots; run it in the fixed loop
+/// (`RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule()`), so that a tick is one physics step. Without it,
+/// nothing stops a shot but hitboxes.
+///
+/// Clients do not need this plugin.
+pub struct LagCompensationPlugin {
+    schedule: InternedScheduleLabel,
+}
+
+impl LagCompensationPlugin {
+    /// The plugin with its systems in another schedule than `FixedPostUpdate`, one that runs once in each tick, after
+    /// movement, physics and animation.
+    pub fn in_schedule(schedule: impl ScheduleLabel) -> Self {
+        Self { schedule: schedule.intern() }
+    }
+}
+
+impl Default for LagCompensationPlugin {
+    fn default() -> Self {
+        Self::in_schedule(FixedPostUpdate)
+    }
+}
+
+impl Plugin for LagCompensationPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<LagCompensationConfig>()
+            .init_resource::<CurrentTick>()
+            .init_resource::<AdmittedShots>()
+            .init_resource::<Verdicts>()
+            .add_message::<ShotEvent>()
+            .add_message::<HitConfirmed>()
+            .add_message::<HitRejected>()
+            .configure_sets(
+                self.schedule,
+                (
+                    LagCompensationSystems::RecordHistory,
+                    LagCompensationSystems::ReceiveShots,
+                    LagCompensationSystems::AdmitShots,
+                    LagCompensationSystems::TraceShots,
+                    LagCompensationSystems::ReportVerdicts,
+                )
+                    .chain(),
+            )
+            .add_systems(FixedFirst, advance_tick)
+            .add_systems(
+                self.schedule,
+                (
+                    record_history.in_set(LagCompensationSystems::RecordHistory),
+                    admit_shots.in_set(LagCompensationSystems::AdmitShots),
+                    trace_shots.in_set(LagCompensationSystems::TraceShots),
+                    report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
+                ),
+            );
+    }
+}
+
+fn advance_tick(mut tick: ResMut<CurrentTick>) {
+    tick.0 = tick.0 + 1;
+}

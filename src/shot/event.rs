@@ -1,0 +1,90 @@
+//! The request for a verdict.
+
+use bevy::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::time::{Tick, ViewTime};
+
+/// Which shot this is: a number that its connection has given once and to no other shot.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
+pub struct ShotId {
+    /// Who counts: a number of the client's connection, or 0 for shots of the server's own (bots, turrets).
+    pub connection: u64,
+    /// The number of the shot on this connection.
+    pub sequence: u32,
+}
+
+impl ShotId {
+    /// A shot of the server's own.
+    pub const fn local(sequence: u32) -> Self {
+        Self { connection: 0, sequence }
+    }
+}
+
+/// A shot to be judged, in this tick.
+///
+/// The server reads these in [`LagCompensationSystems::AdmitShots`](crate::LagCompensationSystems::AdmitShots); one that is
+/// written later waits for the next tick. Each ends in exactly one [`HitConfirmed`](crate::HitConfirmed) or
+/// [`HitRejected`](crate::HitRejected).
+///
+/// All values may come from a client as they are: what is not finite, or lies outside what the server remembers, is
+/// rejected with its reason.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_hindsight::prelude::*;
+///
+/// // A turret of the server's own: it sees the present.
+/// fn turret(tick: Res<CurrentTick>, turret: Single<(Entity, &Transform)>, mut shots: MessageWriter<ShotEvent>) {
+///     let (shooter, transform) = *turret;
+///     let ray = Ray3d::new(transform.translation, transform.forward());
+///     shots.write(ShotEvent::new(shooter, tick.0, ray.origin, *ray.direction).with_range(50.0));
+/// }
+/// # bevy::ecs::system::assert_is_system(turret);
+/// ```
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+pub struct ShotEvent {
+    /// Who shoots. Their own rig is never hit.
+    pub shooter: Entity,
+    /// Comes back in the verdict.
+    pub id: ShotId,
+    /// Where the shot begins, in the world, at the command tick.
+    pub origin: Vec3,
+    /// Where it goes; of any length but 0.
+    pub direction: Vec3,
+    /// How far it goes, in metres; at least 0, and cut at
+    /// [`LagCompensationConfig::max_range`](crate::LagCompensationConfig::max_range).
+    pub range: f32,
+    /// What the shooter's screen showed. `None` for those who see the present of the command tick: bots, and the host of a
+    /// listen server.
+    pub view_time: Option<ViewTime>,
+    /// The tick in which the server consumes the shot.
+    pub command_tick: Tick,
+}
+
+impl ShotEvent {
+    /// A shot of unlimited range by someone who sees the present, with id 0.
+    pub const fn new(shooter: Entity, command_tick: Tick, origin: Vec3, direction: Vec3) -> Self {
+        Self { shooter, id: ShotId::local(0), origin, direction, range: f32::INFINITY, view_time: None, command_tick }
+    }
+
+    /// The instant at which this shot asks to be judged.
+    pub fn requested_view(&self) -> ViewTime {
+        self.view_time.unwrap_or(ViewTime::at(self.command_tick))
+    }
+
+    /// The same shot with another id.
+    pub const fn with_id(self, id: ShotId) -> Self {
+        Self { id, ..self }
+    }
+
+    /// The same shot with another range, in metres.
+    pub const fn with_range(self, range: f32) -> Self {
+        Self { range, ..self }
+    }
+
+    /// The same shot by someone whose screen showed `view`.
+    pub const fn seen_at(self, view: ViewTime) -> Self {
+        Self { view_time: Some(view), ..self }
+    }
+}

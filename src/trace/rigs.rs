@@ -1,0 +1,109 @@
+//! Rays against the rigs of the past.
+
+use core::cmp::Ordering;
+
+use bevy::{
+    ecs::system::SystemParam,
+    math::{Vec3A, bounding::BoundingSphere},
+    prelude::*,
+};
+
+use crate::{
+    history::{HistoryBuffer, RewoundHitbox},
+    hitbox::{Rig, RigId},
+    time::ViewTime,
+};
+
+/// All rigs with their histories.
+#[derive(SystemParam)]
+pub(crate) struct RewoundRigs<'w, 's> {
+    histories: Query<'w, 's, (Entity, &'static HistoryBuffer, Option<&'static RigId>), With<Rig>>,
+    rigs: Query<'w, 's, (), With<Rig>>,
+    parents: Query<'w, 's, &'static ChildOf>,
+}
+
+/// Where a ray meets a rig.
+#[derive(Clone, Copy)]
+pub(super) struct Nearest {
+    pub(super) rig: Entity,
+    pub(super) hitbox: RewoundHitbox,
+    pub(super) distance: f32,
+    id: RigId,
+}
+
+impl RewoundRigs<'_, '_> {
+    /// Whether an entity belongs to some rig, or to the shooter, which need not be one.
+    pub(super) fn is_part_of_rig_or(&self, entity: Entity, shooter: Entity) -> bool {
+        self.ancestry(entity).any(|entity| entity == shooter || self.rigs.contains(entity))
+    }
+
+    /// The nearest hitbox on the ray at `view`, those of the shooter's own rig left out.
+    ///
+    /// A rig that has no record around `view` did not exist then, and is not hit.
+    pub(super) fn nearest_hit(&self, view: ViewTime, ray: Ray3d, range: f32, shooter: Entity) -> Option<Nearest> {
+        let own = self.ancestry(shooter).find(|entity| self.rigs.contains(*entity));
+        let mut best: Option<Nearest> = None;
+        for (rig, history, id) in &self.histories {
+            if Some(rig) == own {
+                continue;
+            }
+            let Some(sample) = history.sample(view) else { continue };
+            let reach = best.map_or(range, |best| best.distance);
+            if !may_meet(ray, reach, sample.bounds()) {
+                continue;
+            }
+            for hitbox in sample.hitboxes() {
+                let reach = best.map_or(range, |best| best.distance);
+                let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
+                if !may_meet(ray, reach, bounds) {
+                    continue;
+                }
+                let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, ray, reach) else { continue };
+                let found = Nearest { rig, hitbox, distance, id: id.copied().unwrap_or_default() };
+                if best.is_none_or(|best| found.cmp(&best).is_lt()) {
+                    best = Some(found);
+                }
+            }
+        }
+        best
+    }
+
+    /// The entity itself and all above it.
+    fn ancestry(&self, entity: Entity) -> impl Iterator<Item = Entity> {
+        core::iter::once(entity).chain(self.parents.iter_ancestors(entity))
+    }
+}
+
+impl Nearest {
+    /// Nearer first. Ties are broken by what does not depend on the order in which entities were spawned, and only
+    /// between hitboxes that are alike in all of that by their ids.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let place = |nearest: &Self| {
+            let Isometry3d { translation: t, rotation: q } = nearest.hitbox.pose;
+            // Adding 0 makes one zero of both.
+            [t.x, t.y, t.z, q.x, q.y, q.z, q.w].map(|number| number + 0.0)
+        };
+        self.distance
+            .total_cmp(&other.distance)
+            .then_with(|| self.id.cmp(&other.id))
+            .then_with(|| self.hitbox.zone.cmp(&other.hitbox.zone))
+            .then_with(|| {
+                place(self)
+                    .iter()
+                    .zip(&place(other))
+                    .fold(Ordering::Equal, |so_far, (a, b)| so_far.then(a.total_cmp(b)))
+            })
+            .then_with(|| self.rig.cmp(&other.rig))
+            .then_with(|| self.hitbox.entity.cmp(&other.hitbox.entity))
+    }
+}
+
+/// Whether a ray may meet anything within `bounds`; says yes rather too often than too rarely.
+fn may_meet(ray: Ray3d, range: f32, bounds: BoundingSphere) -> bool {
+    let to_center = bounds.center - Vec3A::from(ray.origin);
+    let direction = Vec3A::from(*ray.direction);
+    let along = to_center.dot(direction).clamp(0.0, range);
+    // Rounding in `f32` grows with the distance; this is more than it can be.
+    let radius = bounds.radius() + 1e-3 + 1e-5 * along;
+    (to_center - direction * along).length_squared() <= radius * radius
+}
