@@ -24,18 +24,24 @@ use crate::{
 /// Add it after lightyear's `ClientPlugins` and [`ShotProtocolPlugin`]. A listen server adds it next to
 /// [`ShotServerPlugin`](super::ShotServerPlugin).
 pub struct ShotClientPlugin<W: ShotData = ()> {
-    /// Whether to keep lightyear's interpolation behind what arrives, by half a round trip more than lightyear does itself.
-    /// Default: `true`.
-    ///
-    /// Without it, on connections with more than a few milliseconds of latency, remote entities stand still and jump. Turn it
-    /// off if the game sets `InterpolationConfig::min_delay` while it runs.
-    pub feed_interpolation: bool,
+    feed_interpolation: bool,
     weapon: PhantomData<fn() -> W>,
 }
 
 impl<W: ShotData> Default for ShotClientPlugin<W> {
     fn default() -> Self {
         Self { feed_interpolation: true, weapon: PhantomData }
+    }
+}
+
+impl<W: ShotData> ShotClientPlugin<W> {
+    /// Whether to keep lightyear's interpolation behind what arrives, by half a round trip more than lightyear does itself.
+    /// Default: `true`.
+    ///
+    /// Without it, on connections with more than a few milliseconds of latency, remote entities stand still and jump. Turn it
+    /// off if the game sets `InterpolationConfig::min_delay` while it runs.
+    pub fn with_fed_interpolation(self, feed_interpolation: bool) -> Self {
+        Self { feed_interpolation, ..self }
     }
 }
 

@@ -17,7 +17,7 @@ pub enum Displayed {
     /// Nothing yet: the clocks of client and server have not met.
     #[default]
     Nothing,
-    /// The present, at this tick: the host of a listen server plays in the server's own world.
+    /// The present, as this tick left it: the host of a listen server plays in the server's own world.
     Present(Tick),
     /// The past.
     Past(ViewTime),

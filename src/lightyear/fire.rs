@@ -18,6 +18,9 @@ use crate::{shot::ShotId, time::Tick};
 /// Use it in `FixedUpdate`: the shot then belongs to the tick of the input that caused it, and to the frame that the player
 /// has last seen. In `Update`, order the system before
 /// [`ShotClientSystems::RememberDisplayed`](super::ShotClientSystems::RememberDisplayed) for the same.
+///
+/// The host of a listen server has the server's own entities on the screen. A system that compares its ray with them in
+/// `FixedUpdate` (a bot, a predicted hit) must run before they move, to find them as they were drawn.
 #[derive(SystemParam)]
 pub struct FireShots<'w, W: ShotData = ()> {
     outbox: ResMut<'w, Outbox<W>>,

@@ -60,30 +60,47 @@ impl<W: Send + Sync + 'static> Inbox<W> {
     }
 }
 
-/// Which of the last 128 sequence numbers have been seen.
+/// Which of the last 1,024 sequence numbers have been seen.
 ///
-/// Older ones count as seen: between them and a repetition there is no telling any more.
-#[derive(Default)]
+/// Older ones count as seen: between them and a repetition there is no telling any more. Lightyear may deliver what was
+/// sent in one frame in any order, so the window is far wider than what an honest client has under way.
 struct SequenceWindow {
-    newest: u32,
-    /// Bit n stands for the number n before the newest.
-    seen: u128,
+    newest: Option<u32>,
+    /// The bit of a number is found by its remainder.
+    seen: [u64; Self::SIZE as usize / 64],
+}
+
+impl Default for SequenceWindow {
+    fn default() -> Self {
+        Self { newest: None, seen: [0; _] }
+    }
 }
 
 impl SequenceWindow {
+    const SIZE: u32 = 1_024;
+
     /// Marks a number as seen; `false` if it was before.
     fn insert(&mut self, sequence: u32) -> bool {
-        let ahead = sequence.wrapping_sub(self.newest) as i32;
-        if self.seen == 0 || ahead > 0 {
-            self.seen = if self.seen == 0 { 0 } else { self.seen.checked_shl(ahead as u32).unwrap_or(0) };
-            self.seen |= 1;
-            self.newest = sequence;
-            return true;
+        let newest = *self.newest.get_or_insert(sequence);
+        let ahead = sequence.wrapping_sub(newest) as i32;
+        if ahead > 0 {
+            for back in 0..(ahead as u32).min(Self::SIZE) {
+                let (word, bit) = Self::place(sequence.wrapping_sub(back));
+                self.seen[word] &= !bit;
+            }
+            self.newest = Some(sequence);
+        } else if ahead.unsigned_abs() >= Self::SIZE {
+            return false;
         }
-        let Some(bit) = 1_u128.checked_shl(ahead.unsigned_abs()) else { return false };
-        let new = self.seen & bit == 0;
-        self.seen |= bit;
+        let (word, bit) = Self::place(sequence);
+        let new = self.seen[word] & bit == 0;
+        self.seen[word] |= bit;
         new
+    }
+
+    fn place(sequence: u32) -> (usize, u64) {
+        let index = sequence % Self::SIZE;
+        (index as usize / 64, 1 << (index % 64))
     }
 }
 
@@ -161,9 +178,11 @@ mod tests {
             assert!(window.insert(sequence), "{sequence}");
             assert!(!window.insert(sequence), "{sequence} again");
         }
-        assert!(window.insert(3 + 127));
-        assert!(!window.insert(2), "128 numbers back there is no telling");
-        assert!(window.insert(3 + 127 + 1_000));
-        assert!(!window.insert(3 + 127));
+        assert!(window.insert(3 + 1_023));
+        assert!(!window.insert(2), "1,024 numbers back there is no telling");
+        assert!(window.insert(4));
+        assert!(window.insert(5_000_000));
+        assert!(!window.insert(3 + 1_023));
+        assert!(window.insert(5_000_000 - 1_023));
     }
 }

@@ -3,12 +3,9 @@
 use core::{marker::PhantomData, time::Duration};
 
 use bevy::prelude::*;
-use lightyear::{
-    connection::host::HostClient,
-    prelude::{
-        ControlledBy, LocalTimeline, MessageReceiver, MessageSender, MessageSystems,
-        server::{ClientOf, ServerPlugins},
-    },
+use lightyear::prelude::{
+    ControlledBy, LocalTimeline, MessageReceiver, MessageSender, MessageSystems,
+    server::{ClientOf, ServerPlugins},
 };
 
 use super::{
@@ -29,7 +26,10 @@ use crate::{
 ///
 /// The shooter of a connection is the [`Rig`] that it controls (lightyear's `ControlledBy`); if it controls several, the one
 /// with the smallest [`RigId`]. A connection that controls none is answered with
-/// [`RejectReason::ShooterUnknown`]. A host client is judged in the present of its command tick.
+/// [`RejectReason::ShooterUnknown`].
+///
+/// The host of a listen server plays in the server's own world and is judged in the present: by the tick that its last frame
+/// has drawn.
 pub struct ShotServerPlugin<W: ShotData = ()>(PhantomData<fn() -> W>);
 
 impl<W: ShotData> Default for ShotServerPlugin<W> {
@@ -135,7 +135,7 @@ fn connection_of(link: Entity) -> u64 {
 }
 
 fn release_shots<W: ShotData>(
-    mut links: Query<(Entity, &mut Inbox<W>, &mut MessageSender<ShotVerdict>, Has<HostClient>)>,
+    mut links: Query<(Entity, &mut Inbox<W>, &mut MessageSender<ShotVerdict>)>,
     rigs: Query<(Entity, &ControlledBy, Option<&RigId>), With<Rig>>,
     tick: Res<CurrentTick>,
     config: Res<ShotServerConfig>,
@@ -146,7 +146,7 @@ fn release_shots<W: ShotData>(
 ) {
     let now = tick.0;
     let limits = config.limits(time.timestep());
-    for (link, mut inbox, mut sender, is_host) in &mut links {
+    for (link, mut inbox, mut sender) in &mut links {
         inbox.release(now, limits, |request, refused| {
             let controlled = rigs.iter().filter(|(_, by, _)| by.owner == link);
             let shooter = controlled.map(|(rig, _, id)| (id.copied().unwrap_or_default(), rig)).min();
@@ -165,7 +165,7 @@ fn release_shots<W: ShotData>(
                 origin: request.origin,
                 direction: request.direction,
                 range: request.range,
-                view_time: (!is_host).then_some(request.view_time),
+                view_time: Some(request.view_time),
                 command_tick: request.command_tick,
             };
             if let Some(reason) = refused {

@@ -55,8 +55,7 @@ pub struct ShotEvent {
     /// How far it goes, in metres; at least 0, and cut at
     /// [`LagCompensationConfig::max_range`](crate::LagCompensationConfig::max_range).
     pub range: f32,
-    /// What the shooter's screen showed. `None` for those who see the present of the command tick: bots, and the host of a
-    /// listen server.
+    /// What the shooter's screen showed. `None` for those who see the present of the command tick, such as bots.
     pub view_time: Option<ViewTime>,
     /// The tick in which the server consumes the shot.
     pub command_tick: Tick,

@@ -1,0 +1,122 @@
+//! What a modified client sends ends in a reason, and in nothing else.
+
+use core::{net::Ipv4Addr, time::Duration};
+use std::net::UdpSocket;
+
+use bevy::prelude::*;
+use bevy_hindsight::{
+    RejectReason, Tick, ViewTime,
+    lightyear::{ShotOutcome, ShotRequest, VerdictReceived},
+};
+use netsim::{Network, Sim, SimConfig, Transport, request};
+
+/// A client that has settled and does not shoot by itself.
+fn quiet(transport: Transport) -> Sim {
+    let network = Network { latency: 20.0, jitter: 2.0, loss: 0.0 };
+    let mut sim = Sim::new(SimConfig { transport, network, shoot: false, ..Default::default() });
+    sim.run(Duration::from_secs(3));
+    sim
+}
+
+fn now(sim: &Sim) -> Tick {
+    sim.server.app.world().resource::<bevy_hindsight::CurrentTick>().0
+}
+
+/// A request that the server would judge.
+fn sound(sim: &Sim, sequence: u32) -> ShotRequest<()> {
+    let now = now(sim);
+    ShotRequest { command_tick: now + 4, view_time: ViewTime::at(now - 4), ..request(sequence) }
+}
+
+fn answers(sim: &mut Sim) -> Vec<VerdictReceived> {
+    sim.run(Duration::from_secs(2));
+    sim.client_log(0).verdicts.clone()
+}
+
+fn reason_of(verdict: &VerdictReceived) -> Option<RejectReason> {
+    match verdict.outcome {
+        ShotOutcome::Rejected(reason) => Some(reason),
+        _ => None,
+    }
+}
+
+#[test]
+fn bad_values_are_refused_with_their_reason_and_others_are_judged() {
+    let mut sim = quiet(Transport::Memory);
+    let sound = |sequence| sound(&sim, sequence);
+    let (now, nan) = (now(&sim), f32::NAN);
+    let requests = [
+        (ShotRequest { origin: Vec3::splat(nan), ..sound(1) }, RejectReason::OriginNotFinite),
+        (ShotRequest { origin: Vec3::splat(f32::INFINITY), ..sound(2) }, RejectReason::OriginNotFinite),
+        (ShotRequest { direction: Vec3::splat(nan), ..sound(3) }, RejectReason::DirectionNotFinite),
+        (ShotRequest { direction: Vec3::ZERO, ..sound(4) }, RejectReason::DirectionZero),
+        (ShotRequest { range: -1.0, ..sound(5) }, RejectReason::RangeInvalid),
+        (ShotRequest { range: nan, ..sound(6) }, RejectReason::RangeInvalid),
+        (ShotRequest { view_time: ViewTime::at(now + 10_000), ..sound(7) }, RejectReason::ViewTimeAhead),
+        (ShotRequest { view_time: ViewTime::at(Tick(1)), ..sound(8) }, RejectReason::ViewTimeTooOld),
+        (ShotRequest { command_tick: now + 10_000, ..sound(9) }, RejectReason::CommandTickAhead),
+        (ShotRequest { command_tick: Tick(1), ..sound(10) }, RejectReason::TooLate),
+        (ShotRequest { command_tick: Tick(u32::MAX), ..sound(11) }, RejectReason::TooLate),
+        (ShotRequest { direction: Vec3::NEG_Z, ..sound(12) }, RejectReason::Missed),
+    ];
+    let expected: Vec<_> = requests.iter().map(|(request, reason)| (request.sequence, Some(*reason))).collect();
+    for (request, _) in requests {
+        sim.fire_raw(0, request);
+    }
+    let mut found: Vec<_> =
+        answers(&mut sim).iter().map(|verdict| (verdict.shot.sequence, reason_of(verdict))).collect();
+    found.sort_by_key(|(sequence, _)| *sequence);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_repeated_request_is_answered_once() {
+    let mut sim = quiet(Transport::Memory);
+    for _ in 0..20 {
+        let request = sound(&sim, 1);
+        sim.fire_raw(0, request);
+    }
+    assert_eq!(answers(&mut sim).len(), 1);
+    let request = sound(&sim, 1);
+    sim.fire_raw(0, request);
+    assert_eq!(answers(&mut sim).len(), 1, "nor later");
+}
+
+#[test]
+fn a_flood_is_answered_shot_by_shot_and_most_of_it_refused() {
+    let mut sim = quiet(Transport::Memory);
+    for sequence in 1..=500 {
+        let request = sound(&sim, sequence);
+        sim.fire_raw(0, request);
+    }
+    let answers = answers(&mut sim);
+    assert_eq!(answers.len(), 500);
+    let refused = answers.iter().filter(|verdict| reason_of(verdict) == Some(RejectReason::TooManyWaiting)).count();
+    assert!(refused >= 400, "{refused} refused");
+}
+
+#[test]
+fn garbage_on_the_socket_harms_nobody() {
+    let mut sim = quiet(Transport::Udp);
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    for length in [0, 1, 7, 64, 1_200] {
+        socket.send_to(&vec![0xA5; length], sim.address).unwrap();
+    }
+    let request = sound(&sim, 1);
+    sim.fire_raw(0, request);
+    assert_eq!(answers(&mut sim).len(), 1, "an honest client plays on");
+}
+
+#[test]
+fn a_message_that_is_no_shot_is_dropped_and_the_link_lives_on() {
+    let mut sim = quiet(Transport::Memory);
+    for bytes in [vec![], vec![0xFF; 3], vec![0xFF; 200], vec![0; 5], vec![1; 9]] {
+        sim.send_bytes(0, bytes);
+        sim.run(Duration::from_millis(100));
+    }
+    let request = sound(&sim, 1);
+    sim.fire_raw(0, request);
+    let answers = answers(&mut sim);
+    assert_eq!(answers.len(), 1);
+    assert_eq!(answers[0].shot.sequence, 1);
+}
