@@ -12,6 +12,7 @@ mod pose;
 mod schedule;
 mod shape;
 mod shot;
+pub mod test_app;
 mod time;
 mod trace;
 

@@ -35,8 +35,11 @@ pub(crate) fn admit_shots(
     let window = config.history_ticks(time.timestep());
     for shot in shots.read() {
         let mut evidence = Evidence::of(shot, now);
-        let checked =
-            if entities.contains(shot.shooter) { check(shot, now, window) } else { Err(RejectReason::ShooterUnknown) };
+        let checked = if entities.contains_spawned(shot.shooter) {
+            check(shot, now, window)
+        } else {
+            Err(RejectReason::ShooterUnknown)
+        };
         match checked {
             Ok(ray) => {
                 evidence.direction = *ray.direction;

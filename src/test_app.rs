@@ -1,0 +1,115 @@
+//! A server without network, window or wall clock, for tests.
+
+use core::ops::{Deref, DerefMut};
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+
+use crate::{CurrentTick, HitConfirmed, HitRejected, LagCompensationPlugin, ShotEvent, Tick};
+
+/// An [`App`] with [`LagCompensationPlugin`] that runs tick by tick.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_hindsight::{prelude::*, test_app::TestApp};
+///
+/// let mut app = TestApp::new(64.0);
+/// let shooter = app.world_mut().spawn(Rig).id();
+/// let target = app.world_mut().spawn((Rig, Hitbox::ball(0.5), Transform::from_xyz(0.0, 0.0, 10.0))).id();
+/// app.run_to(Tick(99));
+///
+/// let shot = ShotEvent::new(shooter, Tick(100), Vec3::ZERO, Vec3::Z).seen_at(ViewTime::before(Tick(100), 5.5));
+/// let hit = app.judge(shot).expect("the ball is in the way");
+/// assert_eq!((hit.target, hit.hit.distance), (target, 9.5));
+/// ```
+pub struct TestApp(App);
+
+/// The verdict on a shot.
+pub type Verdict = Result<HitConfirmed, HitRejected>;
+
+/// All verdicts that were reported since they were last looked at.
+#[derive(Resource, Default)]
+struct Reported(Vec<Verdict>);
+
+impl TestApp {
+    /// An app of `hz` ticks per second, before its first tick, which is tick 1.
+    ///
+    /// # Panics
+    ///
+    /// If `hz` is not positive and finite.
+    pub fn new(hz: f64) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, TransformPlugin, LagCompensationPlugin::default()))
+            .insert_resource(Time::<Fixed>::from_hz(hz))
+            .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+            .init_resource::<Reported>()
+            .add_observer(|hit: On<HitConfirmed>, mut reported: ResMut<Reported>| reported.0.push(Ok(*hit)))
+            .add_observer(|rejection: On<HitRejected>, mut reported: ResMut<Reported>| {
+                reported.0.push(Err(*rejection));
+            });
+        Self(app)
+    }
+
+    /// The tick that was last run.
+    pub fn now(&self) -> Tick {
+        self.world().resource::<CurrentTick>().0
+    }
+
+    /// Runs one tick.
+    pub fn tick(&mut self) {
+        let before = self.now();
+        // The first update of an app has no time in it, and so no tick.
+        while self.now() == before {
+            self.0.update();
+        }
+    }
+
+    /// Runs all ticks up to and with `tick`.
+    ///
+    /// # Panics
+    ///
+    /// If `tick` has been run already.
+    pub fn run_to(&mut self, tick: Tick) {
+        assert!(tick.since(self.now()) >= 0, "{tick:?} is over: it is {:?}", self.now());
+        while self.now() != tick {
+            self.tick();
+        }
+    }
+
+    /// Writes `shots`, runs one tick, and returns all verdicts that were reported in it, in their order.
+    pub fn judge_all(&mut self, shots: impl IntoIterator<Item = ShotEvent>) -> Vec<Verdict> {
+        self.world_mut().write_message_batch(shots);
+        self.world_mut().resource_mut::<Reported>().0.clear();
+        self.tick();
+        self.world_mut().resource_mut::<Reported>().0.drain(..).collect()
+    }
+
+    /// Writes a shot, runs one tick, and returns the verdict.
+    ///
+    /// # Errors
+    ///
+    /// The rejection, if the shot has not hit.
+    ///
+    /// # Panics
+    ///
+    /// If there is not exactly one verdict, because other shots were fired in this tick.
+    #[expect(clippy::result_large_err, reason = "both answers carry their evidence")]
+    pub fn judge(&mut self, shot: ShotEvent) -> Verdict {
+        let mut verdicts = self.judge_all([shot]);
+        assert_eq!(verdicts.len(), 1, "one shot should have one verdict: {verdicts:?}");
+        verdicts.remove(0)
+    }
+}
+
+impl Deref for TestApp {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.0
+    }
+}
+
+impl DerefMut for TestApp {
+    fn deref_mut(&mut self) -> &mut App {
+        &mut self.0
+    }
+}

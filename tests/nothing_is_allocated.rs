@@ -1,0 +1,76 @@
+//! After warm-up, neither recording nor judging asks for memory.
+//!
+//! The only test of this file: the allocator counts for the whole process.
+
+use std::alloc::System;
+
+use bevy::prelude::*;
+use bevy_hindsight::{prelude::*, test_app::TestApp};
+use bevy_rapier3d::prelude::*;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+#[derive(Resource)]
+struct Counter {
+    region: Region<'static, System>,
+    allocations: usize,
+}
+
+fn start_counting(mut counter: ResMut<Counter>) {
+    counter.region.reset();
+}
+
+fn stop_counting(mut counter: ResMut<Counter>) {
+    let change = counter.region.change();
+    counter.allocations += change.allocations + change.reallocations;
+}
+
+fn swing(mut rigs: Query<&mut Transform, With<Rig>>, tick: Res<CurrentTick>) {
+    for mut transform in &mut rigs {
+        transform.translation.x = (tick.0.0 % 40) as f32 * 0.1;
+    }
+}
+
+#[test]
+fn recording_and_judging_allocate_nothing_after_warm_up() {
+    let mut app = TestApp::new(64.0);
+    app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
+        .insert_resource(TimestepMode::Fixed { dt: 1.0 / 64.0, substeps: 1 })
+        .insert_resource(Counter { region: Region::new(ALLOCATOR), allocations: 0 })
+        .add_systems(FixedUpdate, swing)
+        .add_systems(
+            FixedPostUpdate,
+            (
+                start_counting.before(LagCompensationSystems::RecordHistory),
+                stop_counting.after(LagCompensationSystems::ReportVerdicts),
+            ),
+        );
+    app.finish();
+    let world = app.world_mut();
+    let shooter = world.spawn(Rig).id();
+    for n in 0..16 {
+        let rig = world.spawn((Rig, Transform::from_xyz(0.0, 0.0, 10.0 + n as f32))).id();
+        for height in 0..19 {
+            let place = Transform::from_xyz(0.0, 0.1 * height as f32 - 1.0, 0.0);
+            world.spawn((Hitbox::capsule(0.1, 0.08), place, ChildOf(rig)));
+        }
+    }
+    world.spawn((RigidBody::Fixed, Collider::cuboid(9.0, 9.0, 0.5), Transform::from_xyz(0.0, 0.0, 40.0)));
+
+    let mut hits = 0;
+    for round in 0..300 {
+        if round == 150 {
+            app.world_mut().resource_mut::<Counter>().allocations = 0;
+        }
+        let now = app.now() + 1;
+        let shots = (0..32).map(|n| {
+            let view = ViewTime::before(now, f64::from(n) * 0.45);
+            ShotEvent::new(shooter, now, Vec3::X * n as f32 * 0.1, Vec3::Z).seen_at(view)
+        });
+        hits += app.judge_all(shots).iter().filter(|verdict| verdict.is_ok()).count();
+    }
+    assert!(hits > 200, "the shots should hit: {hits}");
+    assert_eq!(app.world().resource::<Counter>().allocations, 0);
+}
