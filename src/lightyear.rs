@@ -1,4 +1,4 @@
-//! The edge to [lightyear](::lightyear): shots and verdicts travel over its links.
+//! The edge to the crate [lightyear](https://docs.rs/lightyear): shots and verdicts travel over its links.
 //!
 //! Three plugins, generic over the data that a game wants to send along with a shot (`()` for none):
 //!

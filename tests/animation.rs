@@ -12,6 +12,7 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_hindsight::{prelude::*, test_app::TestApp};
+use core::time::Duration;
 
 /// The duck, as (time in s, drop of the hips in m, lean of the spine in rad); steady between two of them.
 const DUCK: [(f64, f64, f64); 4] = [(0.0, 0.0, 0.0), (0.04, 0.05, 0.5), (0.1, 0.3, 1.2), (0.2, 0.2, -0.4)];
@@ -44,7 +45,8 @@ fn ticked_animation(app: &mut App) {
         animate_targets.into_system_set().intern(),
         expire_completed_transitions.into_system_set().intern(),
     ] {
-        app.remove_systems_in_set(PostUpdate, of_the_frame, ScheduleCleanupPolicy::RemoveSystemsOnly).unwrap();
+        app.remove_systems_in_set(PostUpdate, of_the_frame, ScheduleCleanupPolicy::RemoveSystemsOnly)
+            .expect("AnimationPlugin should have added this system");
     }
     app.add_systems(
         FixedPostUpdate,
@@ -59,28 +61,28 @@ fn ticked_animation(app: &mut App) {
 fn range(hz: f64, ticks_per_frame: u32) -> (TestApp, Entity, Entity) {
     let mut app = TestApp::new(hz);
     app.insert_resource(TimeUpdateStrategy::FixedTimesteps(ticks_per_frame)).add_systems(FixedUpdate, duck);
-    // All of the test stays in the history, also at high rates.
-    app.world_mut().resource_mut::<LagCompensationConfig>().history = core::time::Duration::from_secs(2);
+    // All of the test stays in the history, also at 30 Hz.
+    app.world_mut().resource_mut::<LagCompensationConfig>().history = Duration::from_secs(2);
     ticked_animation(&mut app);
     let shooter = app.world_mut().spawn(Rig).id();
     let rig = spawn_rig(app.world_mut());
     (app, shooter, rig)
 }
 
+/// The curve of what a bone does when the hips drop and the spine leans as [`DUCK`] says.
+fn keyframes<T: Animatable>(of: impl Fn(f32, f32) -> T) -> AnimatableKeyframeCurve<T> {
+    AnimatableKeyframeCurve::new(DUCK.map(|(time, drop, lean)| (time as f32, of(drop as f32, lean as f32))))
+        .expect("the duck should be in the order of time")
+}
+
 fn spawn_rig(world: &mut World) -> Entity {
     let hips = AnimationTargetId::from_iter(["hips"]);
     let spine = AnimationTargetId::from_iter(["hips", "spine"]);
-    let drops = DUCK.map(|(time, drop, _)| (time as f32, HIPS - Vec3::Y * drop as f32));
-    let leans = DUCK.map(|(time, _, lean)| (time as f32, Quat::from_rotation_z(-lean as f32)));
+    let drops = keyframes(|drop, _| HIPS - Vec3::Y * drop);
+    let leans = keyframes(|_, lean| Quat::from_rotation_z(-lean));
     let mut clip = AnimationClip::default();
-    clip.add_curve_to_target(
-        hips,
-        AnimatableCurve::new(animated_field!(Transform::translation), AnimatableKeyframeCurve::new(drops).unwrap()),
-    );
-    clip.add_curve_to_target(
-        spine,
-        AnimatableCurve::new(animated_field!(Transform::rotation), AnimatableKeyframeCurve::new(leans).unwrap()),
-    );
+    clip.add_curve_to_target(hips, AnimatableCurve::new(animated_field!(Transform::translation), drops));
+    clip.add_curve_to_target(spine, AnimatableCurve::new(animated_field!(Transform::rotation), leans));
     let clip = world.resource_mut::<Assets<AnimationClip>>().add(clip);
     let (graph, node) = AnimationGraph::from_clip(clip);
     let graph = world.resource_mut::<Assets<AnimationGraph>>().add(graph);
@@ -112,7 +114,7 @@ fn spawn_rig(world: &mut World) -> Entity {
 fn head_after(seconds: f64) -> DVec3 {
     let (first, last) = (DUCK[0], DUCK[DUCK.len() - 1]);
     let time = seconds.clamp(first.0, last.0);
-    let step = DUCK.windows(2).find(|step| time <= step[1].0).unwrap();
+    let step = DUCK.windows(2).find(|step| time <= step[1].0).expect("the time should be within the duck");
     let share = (time - step[0].0) / (step[1].0 - step[0].0);
     let drop = step[0].1 + share * (step[1].1 - step[0].1);
     let lean = step[0].2 + share * (step[1].2 - step[0].2);
@@ -124,10 +126,14 @@ fn ticks() -> impl Iterator<Item = Tick> {
     (1..=LAST.0).map(Tick)
 }
 
-fn recorded_head(app: &TestApp, rig: Entity, tick: Tick) -> DVec3 {
-    let sample = app.world().get::<HistoryBuffer>(rig).unwrap().sample(ViewTime::at(tick)).unwrap();
-    let head = sample.hitboxes().find(|hitbox| hitbox.zone == Zone::Head).unwrap();
-    Vec3::from(head.pose.translation).as_dvec3()
+fn history(app: &TestApp, rig: Entity) -> &HistoryBuffer {
+    app.world().get(rig).expect("a rig should have a history")
+}
+
+fn head_at(history: &HistoryBuffer, tick: Tick) -> Option<DVec3> {
+    let sample = history.sample(ViewTime::at(tick))?;
+    let head = sample.hitboxes().find(|hitbox| hitbox.zone == Zone::Head)?;
+    Some(Vec3::from(head.pose.translation).as_dvec3())
 }
 
 #[test]
@@ -138,7 +144,7 @@ fn the_recorded_head_is_where_the_animation_curve_has_it_in_that_tick() {
         app.run_to(LAST);
         for tick in ticks() {
             let expected = head_after(f64::from(tick.since(UPRIGHT_UNTIL)) * timestep);
-            let recorded = recorded_head(&app, rig, tick);
+            let recorded = head_at(history(&app, rig), tick).unwrap();
             let apart = recorded.distance(expected);
             assert!(apart < 1e-4, "{hz} Hz, {tick:?}: {recorded} instead of {expected}, {apart} m apart");
         }
@@ -179,7 +185,7 @@ fn four_ticks_in_a_frame_record_the_same_poses_as_four_frames_bit_for_bit() {
     let recorded = |ticks_per_frame| {
         let (mut app, _, rig) = range(60.0, ticks_per_frame);
         app.run_to(LAST);
-        let history = app.world().get::<HistoryBuffer>(rig).unwrap();
+        let history = history(&app, rig);
         let bits_at = |tick| -> Vec<_> {
             let poses = history.sample(ViewTime::at(tick)).unwrap().hitboxes().map(|hitbox| hitbox.pose);
             poses

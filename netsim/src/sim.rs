@@ -65,7 +65,7 @@ pub struct SimConfig {
     pub listen_server: bool,
     /// Whether clients get rigs of their own.
     pub spawn_shooters: bool,
-    /// Whether clients shoot, until they are told to [`CeaseFire`](crate::CeaseFire).
+    /// Whether clients shoot, until they are told to [`CeaseFire`].
     pub shoot: bool,
     /// The seed of all chance.
     pub seed: u64,
