@@ -1,55 +1,92 @@
 //! The past: one record of each rig for each tick, and how it is looked up.
 
 mod layout;
+mod poses;
 mod record;
 mod ring;
 mod sample;
+mod segment;
+mod tombstone;
 
-use bevy::{
-    math::{Vec3A, bounding::BoundingSphere},
-    prelude::*,
+use bevy::prelude::*;
+
+use crate::{
+    hitbox::{Life, LifeNumber},
+    time::Tick,
 };
+use layout::{LayoutTable, RigState};
+use poses::{Frame, PoseStore};
 
-use crate::time::Tick;
-use layout::LayoutTable;
-use ring::TickRing;
-
-pub(crate) use record::record_history;
+pub(crate) use layout::RecordedHitbox;
+pub use poses::PoseStorage;
+pub(crate) use record::{Hierarchy, record_history};
+pub(crate) use ring::TickRing;
 pub use sample::{RewoundHitbox, Sample};
+pub(crate) use segment::{SpeedLimit, begin_segment};
+pub use segment::BeginSegment;
+pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
 
 /// The last second of a [`Rig`](crate::Rig): where its hitboxes stood after each tick, and what they were.
 ///
 /// The plugin writes one record in each fixed step, after movement, physics and animation, from the `Transform`s as they are
 /// at that moment. When the buffer is full, the oldest record makes room. Its length in time is
-/// [`LagCompensationConfig::history`](crate::LagCompensationConfig::history). Records hold 32 bytes a hitbox; nothing is
-/// allocated once the buffer is full and the set of hitboxes is stable.
+/// [`LagCompensationConfig::history`](crate::LagCompensationConfig::history), and how exactly it remembers is
+/// [`LagCompensationConfig::storage`](crate::LagCompensationConfig::storage). Nothing is allocated once the buffer is full and
+/// the set of hitboxes is stable.
+///
+/// # Segments
+///
+/// A record is blended with the next one only if both are of one segment. A new segment begins with
+///
+/// * the first record, so that nothing comes flying in from nowhere;
+/// * a [`BeginSegment`] event, which a game triggers when it moves a rig at once (teleport, respawn point, vehicle seat);
+/// * another [`Life`], or its end;
+/// * another parent in the hierarchy;
+/// * a rig that becomes [`Unhittable`](crate::Unhittable), or no longer is;
+/// * a step faster than [`LagCompensationConfig::max_speed`](crate::LagCompensationConfig::max_speed).
+///
+/// Until the first tick of the new segment, the rig stays where the old one ended.
 #[derive(Component, Debug, Default)]
 pub struct HistoryBuffer {
     ring: TickRing,
-    /// One for each slot of the ring.
-    records: Vec<Record>,
-    /// `stride` poses for each slot of the ring.
-    poses: Vec<Isometry3d>,
+    /// One for each slot of the ring: what its poses are relative to, and a ball that holds all hitboxes.
+    frames: Vec<Frame>,
+    /// One for each slot of the ring: the number of the layout that its poses follow.
+    layout_numbers: Vec<u32>,
+    /// `stride` poses for each slot of the ring; the first one is that of the rig itself.
+    poses: PoseStore,
     stride: usize,
     layouts: LayoutTable,
+    latest: Option<Latest>,
+    segment_ends: bool,
 }
 
-/// What a record says of the whole rig.
+/// What the newest record is compared with to find the end of a segment.
 #[derive(Clone, Copy, Debug)]
-struct Record {
-    root: Isometry3d,
-    /// Holds all hitboxes in any rotation of theirs, so that the blend of two bounds holds the blend of their poses.
-    bounds: BoundingSphere,
-    /// The number of the layout that the poses follow.
-    layout: u32,
+struct Latest {
+    state: RigState,
+    parent: Option<Entity>,
+    hittable: bool,
+    place: Vec3,
 }
 
-/// A hitbox as it was in one tick, without its pose.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct RecordedHitbox {
-    pub(crate) entity: Entity,
-    pub(crate) zone: crate::Zone,
-    pub(crate) shape: crate::Shape,
+/// A rig in one tick.
+struct RigRecord<'a> {
+    root: Isometry3d,
+    parent: Option<Entity>,
+    life: Life,
+    hittable: bool,
+    hitboxes: &'a [RecordedHitbox],
+    poses: &'a [Isometry3d],
+}
+
+/// How records are kept.
+#[derive(Clone, Copy)]
+struct Retention {
+    /// The most records, and one more than the most ticks between the oldest and the newest of them.
+    capacity: usize,
+    storage: PoseStorage,
+    speed_limit: SpeedLimit,
 }
 
 impl HistoryBuffer {
@@ -73,81 +110,145 @@ impl HistoryBuffer {
         self.ring.newest()
     }
 
-    /// Room for `capacity` records of `hitboxes` hitboxes; keeps what has been recorded as far as it fits.
-    fn reserve(&mut self, capacity: usize, hitboxes: usize) {
-        if self.ring.capacity() == capacity && hitboxes <= self.stride {
-            return;
-        }
-        let stride = self.stride.max(hitboxes);
-        let mut grown = HistoryBuffer {
-            ring: TickRing::with_capacity(capacity),
-            records: vec![Record::EMPTY; capacity],
-            poses: vec![Isometry3d::IDENTITY; capacity * stride],
-            stride,
-            layouts: core::mem::take(&mut self.layouts),
-        };
-        for age in (0..self.len()).rev() {
-            let from = self.ring.slot(age);
-            let to = grown.ring.push(self.ring.tick(age));
-            grown.records[to] = self.records[from];
-            grown.poses[to * stride..][..self.stride].copy_from_slice(&self.poses[from * self.stride..][..self.stride]);
-        }
-        *self = grown;
+    /// Memory that the records take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.ring.bytes()
+            + size_of_val(self.frames.as_slice())
+            + size_of_val(self.layout_numbers.as_slice())
+            + self.poses.bytes()
+            + self.layouts.bytes()
+    }
+
+    /// The record of the next tick begins a new segment. [`BeginSegment`] does this for a rig and for an
+    /// [`Occluder`](crate::Occluder).
+    pub fn begin_segment(&mut self) {
+        self.segment_ends = true;
     }
 
     /// Writes the record of `tick`. A second record for the same tick replaces the first; a tick that is not after the newest
     /// one means that the clock was set back, and forgets all that was.
-    fn record(
-        &mut self,
-        tick: Tick,
-        capacity: usize,
-        root: Isometry3d,
-        hitboxes: &[RecordedHitbox],
-        poses: &[Isometry3d],
-    ) {
-        self.reserve(capacity, poses.len());
+    fn record(&mut self, tick: Tick, rig: &RigRecord, retention: Retention) {
+        self.reserve(retention, 1 + rig.poses.len());
+        let state = self.next_state(tick, rig, retention.speed_limit);
         let slot = self.ring.push(tick);
-        self.records[slot] =
-            Record { root, bounds: bounds(root, hitboxes, poses), layout: self.layouts.number_of(hitboxes) };
-        self.poses[slot * self.stride..][..poses.len()].copy_from_slice(poses);
+        let frame = frame_of(rig);
+        self.frames[slot] = frame;
+        self.layout_numbers[slot] = self.layouts.number_of(state, rig.hitboxes);
+        let first = slot * self.stride;
+        for (index, pose) in (first..).zip([&rig.root].into_iter().chain(rig.poses)) {
+            self.poses.write(index, *pose, frame);
+        }
+        self.forget_layouts();
+    }
+
+    /// Ends the history at `tick`, from which on there is nothing to hit any more.
+    fn end(&mut self, tick: Tick) {
+        if self.newest().is_some_and(|newest| tick.since(newest) > 0) {
+            let slot = self.ring.push(tick);
+            let state = self.latest.take().map(|latest| latest.state).unwrap_or_default();
+            let gone = RigState { segment: state.segment.wrapping_add(1), alive: false, ..state };
+            self.frames[slot] = Frame::default();
+            self.layout_numbers[slot] = self.layouts.number_of(gone, &[]);
+            self.forget_layouts();
+        }
+    }
+
+    fn forget_layouts(&mut self) {
         let oldest = self.ring.slot(self.len() - 1);
-        self.layouts.forget_before(self.records[oldest].layout);
+        self.layouts.forget_before(self.layout_numbers[oldest]);
+    }
+
+    /// The state of a rig in its next record: the segment of the last one or a new one.
+    fn next_state(&mut self, tick: Tick, rig: &RigRecord, speed_limit: SpeedLimit) -> RigState {
+        let place = Vec3::from(rig.root.translation);
+        let mut state = RigState { segment: 0, life: rig.life.number(), alive: rig.life.is_alive() };
+        if let (Some(latest), Some(newest)) = (self.latest, self.newest()) {
+            let goes_on = !self.segment_ends
+                && latest.parent == rig.parent
+                && latest.hittable == rig.hittable
+                && (latest.state.life, latest.state.alive) == (state.life, state.alive)
+                && speed_limit.allows(latest.place, place, tick.since(newest));
+            state.segment = latest.state.segment.wrapping_add(u32::from(!goes_on));
+        }
+        self.segment_ends = false;
+        self.latest = Some(Latest { state, parent: rig.parent, hittable: rig.hittable, place });
+        state
+    }
+
+    /// Room for as many records of as many poses; keeps what has been recorded as far as it fits.
+    fn reserve(&mut self, retention: Retention, poses: usize) {
+        let Retention { capacity, storage, .. } = retention;
+        if self.ring.capacity() == capacity && self.poses.storage() == storage && poses <= self.stride {
+            return;
+        }
+        let stride = self.stride.max(poses);
+        let old = core::mem::take(self);
+        *self = HistoryBuffer {
+            ring: TickRing::with_capacity(capacity),
+            frames: vec![Frame::default(); capacity],
+            layout_numbers: vec![0; capacity],
+            poses: PoseStore::with_len(storage, capacity * stride),
+            stride,
+            layouts: old.layouts,
+            latest: old.latest,
+            segment_ends: old.segment_ends,
+        };
+        for age in (0..old.ring.len()).rev() {
+            let from = old.ring.slot(age);
+            let to = self.ring.push(old.ring.tick(age));
+            let frame = old.frames[from];
+            self.frames[to] = frame;
+            self.layout_numbers[to] = old.layout_numbers[from];
+            for index in 0..old.stride {
+                let pose = old.poses.read(from * old.stride + index, frame);
+                self.poses.write(to * stride + index, pose, frame);
+            }
+        }
     }
 }
 
-impl Record {
-    const EMPTY: Self = Self {
-        root: Isometry3d::IDENTITY,
-        bounds: BoundingSphere { center: Vec3A::ZERO, sphere: Sphere { radius: 0.0 } },
-        layout: 0,
-    };
-}
-
-fn bounds(root: Isometry3d, hitboxes: &[RecordedHitbox], poses: &[Isometry3d]) -> BoundingSphere {
-    let (mut min, mut max) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-    for pose in poses {
-        min = min.min(pose.translation);
-        max = max.max(pose.translation);
+/// A ball around the rig and all its hitboxes in any rotation of theirs, so that the blend of two such balls holds the blend of
+/// their poses.
+fn frame_of(rig: &RigRecord) -> Frame {
+    let root = Vec3::from(rig.root.translation);
+    let (mut min, mut max) = (root, root);
+    for pose in rig.poses {
+        min = min.min(pose.translation.into());
+        max = max.max(pose.translation.into());
     }
-    let center = if poses.is_empty() { root.translation } else { (min + max) * 0.5 };
-    let radius = hitboxes.iter().zip(poses).fold(0.0_f32, |radius, (hitbox, pose)| {
-        radius.max(pose.translation.distance(center) + hitbox.shape.bounding_radius())
+    let center = min.midpoint(max);
+    let radius = rig.hitboxes.iter().zip(rig.poses).fold(root.distance(center), |radius, (hitbox, pose)| {
+        radius.max(Vec3::from(pose.translation).distance(center) + hitbox.shape.bounding_radius())
     });
-    BoundingSphere::new(center, radius)
+    Frame { center, radius }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Shape, Zone, time::ViewTime};
+    use crate::{
+        Shape, Zone,
+        time::ViewTime,
+    };
+
+    pub(super) const RETENTION: Retention =
+        Retention { capacity: 12, storage: PoseStorage::Full, speed_limit: SpeedLimit::NONE };
 
     fn hitbox(index: u32) -> RecordedHitbox {
         let entity = Entity::from_raw_u32(index).unwrap();
-        RecordedHitbox { entity, zone: Zone::Torso, shape: Shape::Ball { radius: 0.5 } }
+        RecordedHitbox { entity, zone: Zone::Torso, shape: Shape::Ball { radius: 0.5 }, hittable: true }
     }
 
     fn at(x: f32) -> Isometry3d {
         Isometry3d::from_translation(Vec3::X * x)
+    }
+
+    fn record(history: &mut HistoryBuffer, tick: Tick, capacity: usize, xs: &[f32]) {
+        let poses: Vec<_> = xs.iter().map(|x| at(*x)).collect();
+        let hitboxes: Vec<_> = (1..=xs.len() as u32).map(hitbox).collect();
+        let (hitboxes, poses) = (&hitboxes[..], &poses[..]);
+        let rig = RigRecord { root: poses[0], parent: None, life: Life::default(), hittable: true, hitboxes, poses };
+        history.record(tick, &rig, Retention { capacity, ..RETENTION });
     }
 
     fn x_at(history: &HistoryBuffer, view: ViewTime) -> Option<f32> {
@@ -159,8 +260,7 @@ mod tests {
     fn b16_samples_are_right_across_the_tick_wrap() {
         let mut history = HistoryBuffer::default();
         for k in 0..12 {
-            let pose = at(0.125 * k as f32);
-            history.record(Tick(u32::MAX - 5) + k, 12, pose, &[hitbox(1)], &[pose]);
+            record(&mut history, Tick(u32::MAX - 5) + k, 12, &[0.125 * k as f32]);
         }
         assert_eq!(x_at(&history, ViewTime::before(Tick(2), 4.0)), Some(0.5));
         assert_eq!(x_at(&history, ViewTime::before(Tick(1), 2.5)), Some(0.5625));
@@ -170,7 +270,7 @@ mod tests {
     fn the_oldest_record_makes_room() {
         let mut history = HistoryBuffer::default();
         for tick in 0..200 {
-            history.record(Tick(tick), 65, at(tick as f32), &[hitbox(1)], &[at(tick as f32)]);
+            record(&mut history, Tick(tick), 65, &[tick as f32]);
         }
         assert_eq!((history.len(), history.oldest(), history.newest()), (65, Some(Tick(135)), Some(Tick(199))));
     }
@@ -179,9 +279,9 @@ mod tests {
     fn growing_keeps_what_was_recorded() {
         let mut history = HistoryBuffer::default();
         for tick in 0..10 {
-            history.record(Tick(tick), 8, at(tick as f32), &[hitbox(1)], &[at(tick as f32)]);
+            record(&mut history, Tick(tick), 8, &[tick as f32]);
         }
-        history.record(Tick(10), 16, at(10.0), &[hitbox(1), hitbox(2)], &[at(10.0), at(20.0)]);
+        record(&mut history, Tick(10), 16, &[10.0, 20.0]);
         assert_eq!((history.oldest(), history.len()), (Some(Tick(2)), 9));
         for tick in 2..=10 {
             assert_eq!(x_at(&history, ViewTime::at(Tick(tick))), Some(tick as f32));
@@ -192,7 +292,7 @@ mod tests {
     fn a_clock_set_back_forgets_the_future() {
         let mut history = HistoryBuffer::default();
         for tick in [10, 11, 12, 5] {
-            history.record(Tick(tick), 8, at(tick as f32), &[hitbox(1)], &[at(tick as f32)]);
+            record(&mut history, Tick(tick), 8, &[tick as f32]);
         }
         assert_eq!((history.oldest(), history.newest()), (Some(Tick(5)), Some(Tick(5))));
     }
@@ -200,8 +300,18 @@ mod tests {
     #[test]
     fn bounds_hold_all_hitboxes_in_any_rotation() {
         let mut history = HistoryBuffer::default();
-        history.record(Tick(0), 4, at(0.0), &[hitbox(1), hitbox(2)], &[at(1.0), at(4.0)]);
+        record(&mut history, Tick(0), 4, &[1.0, 4.0]);
         let bounds = history.sample(ViewTime::at(Tick(0))).unwrap().bounds();
-        assert_eq!((bounds.center, bounds.radius()), (Vec3A::X * 2.5, 2.0));
+        assert_eq!((Vec3::from(bounds.center), bounds.radius()), (Vec3::X * 2.5, 2.0));
+    }
+
+    #[test]
+    fn an_ended_history_holds_until_its_end_and_has_nothing_after() {
+        let mut history = HistoryBuffer::default();
+        record(&mut history, Tick(96), 8, &[1.0]);
+        record(&mut history, Tick(97), 8, &[2.0]);
+        history.end(Tick(98));
+        assert_eq!(x_at(&history, ViewTime::new(Tick(97), u16::MAX)), Some(2.0));
+        assert_eq!(x_at(&history, ViewTime::at(Tick(98))), None);
     }
 }

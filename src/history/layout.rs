@@ -1,29 +1,61 @@
-//! The parts of records that rarely change: which hitboxes there are, and their shapes.
+//! The parts of records that rarely change: which hitboxes there are, their shapes, and the state of the rig.
 
 use alloc::collections::VecDeque;
 
-use super::RecordedHitbox;
+use bevy::prelude::*;
+
+use crate::{
+    hitbox::{LifeNumber, Zone},
+    shape::Shape,
+};
+
+/// A hitbox as it was in one tick, without its pose.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct RecordedHitbox {
+    pub(crate) entity: Entity,
+    pub(crate) zone: Zone,
+    /// With the scale of then.
+    pub(crate) shape: Shape,
+    pub(crate) hittable: bool,
+}
+
+/// What holds for the whole rig from one tick on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct RigState {
+    /// Records with the same number may be blended.
+    pub(crate) segment: u32,
+    pub(crate) life: LifeNumber,
+    pub(crate) alive: bool,
+}
+
+/// The list of a rig's hitboxes without their poses, and its state.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    pub(super) state: RigState,
+    pub(super) hitboxes: Vec<RecordedHitbox>,
+}
 
 /// Every layout that some record still follows, oldest first.
 ///
-/// A layout is the list of a rig's hitboxes without their poses. It is stored again only when it differs from the one
-/// before, so that sizes cost memory when they change and not in each tick.
+/// A layout is stored again only when it differs from the one before, so that sizes cost memory when they change and not in
+/// each tick.
 #[derive(Debug, Default)]
 pub(super) struct LayoutTable {
-    layouts: VecDeque<Vec<RecordedHitbox>>,
+    layouts: VecDeque<Layout>,
     /// The number of the first layout in the table; each later one has the next number.
     first: u32,
-    /// A forgotten list whose memory can serve again.
-    spare: Vec<RecordedHitbox>,
+    /// Forgotten lists whose memory can serve again.
+    spare: Vec<Layout>,
 }
 
 impl LayoutTable {
     /// The number of a layout, which is put into the table unless it is the newest one there.
-    pub(super) fn number_of(&mut self, hitboxes: &[RecordedHitbox]) -> u32 {
-        if self.layouts.back().is_none_or(|newest| newest != hitboxes) {
-            let mut layout = core::mem::take(&mut self.spare);
-            layout.clear();
-            layout.extend_from_slice(hitboxes);
+    pub(super) fn number_of(&mut self, state: RigState, hitboxes: &[RecordedHitbox]) -> u32 {
+        if self.layouts.back().is_none_or(|newest| newest.state != state || newest.hitboxes != hitboxes) {
+            let mut layout = self.spare.pop().unwrap_or_default();
+            layout.state = state;
+            layout.hitboxes.clear();
+            layout.hitboxes.extend_from_slice(hitboxes);
             self.layouts.push_back(layout);
         }
         self.first.wrapping_add(self.layouts.len() as u32 - 1)
@@ -34,43 +66,51 @@ impl LayoutTable {
         while self.first != number
             && let Some(layout) = self.layouts.pop_front()
         {
-            self.spare = layout;
+            self.spare.push(layout);
             self.first = self.first.wrapping_add(1);
         }
     }
 
     /// The layout with this number, which a record must still follow.
-    pub(super) fn get(&self, number: u32) -> &[RecordedHitbox] {
+    pub(super) fn get(&self, number: u32) -> &Layout {
         &self.layouts[number.wrapping_sub(self.first) as usize]
+    }
+
+    /// Memory of all lists.
+    pub(super) fn bytes(&self) -> usize {
+        let lists = self.layouts.iter().chain(&self.spare);
+        lists.map(|layout| size_of::<Layout>() + layout.hitboxes.capacity() * size_of::<RecordedHitbox>()).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use bevy::prelude::*;
-
     use super::*;
-    use crate::{Shape, Zone};
 
     fn ball(radius: f32) -> [RecordedHitbox; 1] {
-        [RecordedHitbox { entity: Entity::PLACEHOLDER, zone: Zone::Head, shape: Shape::Ball { radius } }]
+        let shape = Shape::Ball { radius };
+        [RecordedHitbox { entity: Entity::PLACEHOLDER, zone: Zone::Head, shape, hittable: true }]
     }
 
     #[test]
     fn an_unchanged_layout_is_stored_once() {
         let mut table = LayoutTable::default();
-        let first = table.number_of(&ball(0.1));
-        assert_eq!(table.number_of(&ball(0.1)), first);
+        let first = table.number_of(RigState::default(), &ball(0.1));
+        assert_eq!(table.number_of(RigState::default(), &ball(0.1)), first);
         assert_eq!(table.layouts.len(), 1);
     }
 
     #[test]
     fn changed_layouts_live_until_they_are_forgotten() {
         let mut table = LayoutTable::default();
-        let numbers = [0.1, 0.2, 0.3].map(|radius| table.number_of(&ball(radius)));
-        table.forget_before(numbers[1]);
-        assert_eq!(table.get(numbers[1]), ball(0.2));
-        assert_eq!(table.get(numbers[2]), ball(0.3));
+        let dead = RigState { alive: false, segment: 1, ..default() };
+        let first = table.number_of(RigState::default(), &ball(0.1));
+        let second = table.number_of(RigState::default(), &ball(0.2));
+        let third = table.number_of(dead, &ball(0.2));
+        assert_eq!((second, third), (first + 1, first + 2));
+        table.forget_before(second);
+        assert_eq!(table.get(second).hitboxes, ball(0.2));
+        assert_eq!(table.get(third).state, dead);
         assert_eq!(table.layouts.len(), 2);
     }
 }
