@@ -4,6 +4,8 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 
+use crate::history::PoseStorage;
+
 /// Settings of [`LagCompensationPlugin`](crate::LagCompensationPlugin); they may change at any time.
 ///
 /// ```
@@ -31,11 +33,33 @@ pub struct LagCompensationConfig {
     ///
     /// Too low, and long shots miss without a sign; too high costs time for each shot into the sky.
     pub max_range: f32,
+    /// How exactly poses are remembered. Default: [`PoseStorage::Full`].
+    pub storage: PoseStorage,
+    /// The speed of a rig or occluder, in metres per second, above which a step counts as a jump that is not interpolated.
+    /// Default: 150; `None` for no limit.
+    ///
+    /// A safety net for teleports without a [`BeginSegment`](crate::BeginSegment) event. Too low, and fast vehicles stutter
+    /// through the past; too high, and short jumps can be hit half-way.
+    pub max_speed: Option<f32>,
+    /// Whether a rig that was despawned can still be hit at view times at which it was there. Default: `false`.
+    ///
+    /// The hit then names an entity that is gone, and [`HitConfirmed::living_target`](crate::HitConfirmed::living_target) is
+    /// `None`.
+    pub tombstones: bool,
+    /// Whether rigs whose [`Life`](crate::Life) has ended can be hit. Default: `false`.
+    pub hit_corpses: bool,
 }
 
 impl Default for LagCompensationConfig {
     fn default() -> Self {
-        Self { history: Duration::from_secs(1), max_range: 1_000.0 }
+        Self {
+            history: Duration::from_secs(1),
+            max_range: 1_000.0,
+            storage: PoseStorage::Full,
+            max_speed: Some(150.0),
+            tombstones: false,
+            hit_corpses: false,
+        }
     }
 }
 

@@ -10,10 +10,7 @@ mod tombstone;
 
 use bevy::prelude::*;
 
-use crate::{
-    hitbox::{Life, LifeNumber},
-    time::Tick,
-};
+use crate::{hitbox::Life, time::Tick};
 use layout::{LayoutTable, RigState};
 use poses::{Frame, PoseStore};
 
@@ -22,8 +19,8 @@ pub use poses::PoseStorage;
 pub(crate) use record::{Hierarchy, record_history};
 pub(crate) use ring::TickRing;
 pub use sample::{RewoundHitbox, Sample};
-pub(crate) use segment::{SpeedLimit, begin_segment};
 pub use segment::BeginSegment;
+pub(crate) use segment::{SpeedLimit, begin_segment};
 pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
 
 /// The last second of a [`Rig`](crate::Rig): where its hitboxes stood after each tick, and what they were.
@@ -226,10 +223,7 @@ fn frame_of(rig: &RigRecord) -> Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Shape, Zone,
-        time::ViewTime,
-    };
+    use crate::{Shape, Zone, time::ViewTime};
 
     pub(super) const RETENTION: Retention =
         Retention { capacity: 12, storage: PoseStorage::Full, speed_limit: SpeedLimit::NONE };

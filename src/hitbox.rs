@@ -1,11 +1,15 @@
-//! What can be hit: [`Hitbox`]es, and the [`Rig`]s they belong to.
+//! What can be hit, [`Hitbox`]es and the [`Rig`]s they belong to; and what moves and stops bullets, [`Occluder`]s.
 
+mod life;
+mod occluder;
 mod zone;
 
 use bevy::prelude::*;
 
 use crate::{history::HistoryBuffer, shape::Shape};
 
+pub use life::{Life, LifeNumber};
+pub use occluder::{Occluder, OccluderMotion};
 pub use zone::Zone;
 
 /// The lag-compensated entity: a character, a vehicle, anything that is shot at and moves.
@@ -28,7 +32,7 @@ pub use zone::Zone;
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Default)]
-#[require(HistoryBuffer, Transform)]
+#[require(HistoryBuffer, Life, Transform)]
 pub struct Rig;
 
 /// A number of the game's own by which a [`Rig`] wins or loses a tie: the smaller one is hit.
@@ -39,6 +43,36 @@ pub struct Rig;
 #[derive(Component, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Reflect)]
 #[reflect(Component, Default)]
 pub struct RigId(pub u64);
+
+/// Nothing of this entity can be hit: on a [`Rig`] none of its hitboxes (a spectator, a player who is invulnerable), on a
+/// [`Hitbox`] that one (a helmet that is off).
+///
+/// It is recorded like everything else. A shot that was fired before it was inserted still hits; so does one fired after it
+/// was removed, and none in between.
+#[derive(Component, Clone, Copy, Debug, Default, Reflect)]
+#[reflect(Component, Default)]
+pub struct Unhittable;
+
+/// Changes how a [`Hitbox`] grows with the scale of its entity in the world.
+///
+/// A `ColliderScale` of bevy_rapier on the same entity does the same, and is copied into this component in each tick.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component)]
+pub enum HitboxScale {
+    /// The shape grows by this factor, too.
+    Relative(Vec3),
+    /// The shape grows by this factor only.
+    Absolute(Vec3),
+}
+
+impl HitboxScale {
+    pub(crate) fn apply_to(self, world: Vec3) -> Vec3 {
+        match self {
+            Self::Relative(scale) => world * scale,
+            Self::Absolute(scale) => scale,
+        }
+    }
+}
 
 /// A part of a [`Rig`] that can be hit.
 ///

@@ -17,8 +17,8 @@ mod time;
 mod trace;
 
 pub use config::LagCompensationConfig;
-pub use history::{HistoryBuffer, RewoundHitbox, Sample};
-pub use hitbox::{Hitbox, Rig, RigId, Zone};
+pub use history::{BeginSegment, HistoryBuffer, PoseStorage, RewoundHitbox, Sample};
+pub use hitbox::{Hitbox, HitboxScale, Life, LifeNumber, Occluder, OccluderMotion, Rig, RigId, Unhittable, Zone};
 pub use plugin::LagCompensationPlugin;
 pub use pose::interpolate;
 pub use schedule::LagCompensationSystems;
@@ -30,7 +30,8 @@ pub use time::{CurrentTick, Tick, ViewTime};
 pub mod prelude {
     #[doc(hidden)]
     pub use crate::{
-        CurrentTick, HistoryBuffer, HitConfirmed, HitRejected, Hitbox, LagCompensationConfig, LagCompensationPlugin,
-        LagCompensationSystems, RejectReason, Rig, RigId, ShotEvent, ShotId, Tick, ViewTime, Zone,
+        BeginSegment, CurrentTick, HistoryBuffer, HitConfirmed, HitRejected, Hitbox, LagCompensationConfig,
+        LagCompensationPlugin, LagCompensationSystems, Life, Occluder, RejectReason, Rig, RigId, ShotEvent, ShotId,
+        Tick, Unhittable, ViewTime, Zone,
     };
 }

@@ -7,11 +7,11 @@ use bevy::{
 
 use crate::{
     config::LagCompensationConfig,
-    history::record_history,
+    history::{Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
     schedule::LagCompensationSystems,
     shot::{AdmittedShots, HitConfirmed, HitRejected, ShotEvent, Verdicts, admit_shots, report_verdicts},
     time::CurrentTick,
-    trace::trace_shots,
+    trace::{adopt_collider_scale, init_occluders, record_occluders, trace_shots},
 };
 
 /// Lag compensation on the server: records [`Rig`](crate::Rig)s, and judges [`ShotEvent`]s by the past.
@@ -46,6 +46,9 @@ impl Plugin for LagCompensationPlugin {
             .init_resource::<CurrentTick>()
             .init_resource::<AdmittedShots>()
             .init_resource::<Verdicts>()
+            .init_resource::<Tombstones>()
+            .add_observer(begin_segment)
+            .add_observer(bury_rig)
             .add_message::<ShotEvent>()
             .add_message::<HitConfirmed>()
             .add_message::<HitRejected>()
@@ -64,12 +67,14 @@ impl Plugin for LagCompensationPlugin {
             .add_systems(
                 self.schedule,
                 (
-                    record_history.in_set(LagCompensationSystems::RecordHistory),
+                    (adopt_collider_scale.before(record_history), record_history, record_occluders, forget_tombstones)
+                        .in_set(LagCompensationSystems::RecordHistory),
                     admit_shots.in_set(LagCompensationSystems::AdmitShots),
                     trace_shots.in_set(LagCompensationSystems::TraceShots),
                     report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
                 ),
             );
+        init_occluders(app);
     }
 }
 

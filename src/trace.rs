@@ -1,45 +1,71 @@
-//! Where a shot ends: the past of the rigs and the colliders of the live world, under one ray.
+//! Where a shot ends: the past of rigs and occluders, and the colliders of the live world, under one ray.
 //!
 //! Hitboxes are tested as plain data, straight from history: there is no collider to move back and forth, and nothing to
 //! restore. This is the only place that knows rapier.
 
+mod cast;
 mod colliders;
+mod occluders;
 mod rigs;
+mod scale;
 
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::ReadRapierContext;
+use bevy_rapier3d::{prelude::ReadRapierContext, rapier::parry::shape::Shape as ParryShape};
 
-use crate::shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, Verdicts};
+use crate::{
+    config::LagCompensationConfig,
+    hitbox::{Life, Occluder},
+    shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, Verdicts},
+};
+use cast::{Stop, isometry, normal_of, surface_normal};
+use occluders::{OccluderHistory, OccluderTombstones, begin_segment, bury_occluder};
+
+pub(crate) use occluders::record_occluders;
+pub(crate) use scale::adopt_collider_scale;
+
+/// Gives each occluder its history, and keeps it in step with what happens to the occluder.
+pub(crate) fn init_occluders(app: &mut App) {
+    app.register_required_components::<Occluder, OccluderHistory>();
+    app.init_resource::<OccluderTombstones>().add_observer(begin_segment).add_observer(bury_occluder);
+}
 
 /// Traces every admitted shot and decides its verdict.
 pub(crate) fn trace_shots(
     mut shots: ResMut<AdmittedShots>,
     mut verdicts: ResMut<Verdicts>,
+    config: Res<LagCompensationConfig>,
     rigs: rigs::RewoundRigs,
+    lives: Query<&Life>,
+    occluders: Query<(Entity, &OccluderHistory), With<Occluder>>,
+    gone_occluders: Res<OccluderTombstones>,
     rapier: ReadRapierContext,
 ) {
     let live = rapier.single().ok();
     for shot in shots.0.drain(..) {
         let mut evidence = shot.evidence;
-        let (ray, range) = (shot.ray, evidence.range);
-        evidence.blocker = live.as_ref().and_then(|live| {
-            let nearest = colliders::nearest(live, ray, range, |entity| rigs.is_part_of_rig_or(entity, shot.shooter))?;
-            Some(Blocker {
-                entity: nearest.entity,
+        let (ray, view) = (shot.ray, evidence.view_time);
+        let owners = [Some(shot.shooter), rigs.rig_of(shot.shooter)];
+        let histories = occluders.iter().chain(gone_occluders.iter());
+        let rewound = occluders::nearest(histories, view, ray, evidence.range, owners);
+        let reach = rewound.map_or(evidence.range, |blocker| blocker.distance);
+        let ignored = |entity| occluders.contains(entity) || rigs.is_part_of_rig_or(entity, shot.shooter);
+        let now = live.as_ref().and_then(|live| colliders::nearest(live, ray, reach, ignored));
+        evidence.blocker = now.or(rewound);
+        evidence.hit = rigs.nearest_hit(view, ray, evidence.range, shot.shooter, config.hit_corpses).map(|nearest| {
+            let rewound = nearest.hitbox;
+            let still_alive = lives.get(nearest.rig).is_ok_and(|life| life.is_alive() && life.number() == nearest.life);
+            RewoundHit {
+                rig: nearest.rig,
+                life: nearest.life,
+                still_alive,
+                hitbox: rewound.entity,
+                zone: rewound.zone,
                 point: ray.get_point(nearest.distance),
-                normal: nearest.normal,
+                normal: surface_normal(rewound.shape, rewound.pose, ray, nearest.distance),
                 distance: nearest.distance,
-            })
-        });
-        evidence.hit = rigs.nearest_hit(evidence.view_time, ray, range, shot.shooter).map(|nearest| RewoundHit {
-            rig: nearest.rig,
-            hitbox: nearest.hitbox.entity,
-            zone: nearest.hitbox.zone,
-            point: ray.get_point(nearest.distance),
-            normal: surface_normal(nearest.hitbox.shape, nearest.hitbox.pose, ray, nearest.distance),
-            distance: nearest.distance,
-            pose: nearest.hitbox.pose,
-            shape: nearest.hitbox.shape,
+                pose: rewound.pose,
+                shape: rewound.shape,
+            }
         });
         match (evidence.hit, evidence.blocker) {
             // In a tie the bullet stays in the wall.
@@ -52,8 +78,13 @@ pub(crate) fn trace_shots(
     }
 }
 
-/// The outward normal of a shape where a ray meets it; against the ray if that begins inside.
-fn surface_normal(shape: crate::Shape, pose: Isometry3d, ray: Ray3d, distance: f32) -> Dir3 {
-    let on_surface = (distance > 0.0).then(|| shape.normal_at(pose, ray.get_point(distance))).flatten();
-    on_surface.unwrap_or(-ray.direction)
+fn blocker(stop: Stop, shape: &dyn ParryShape, ray: Ray3d, rewound: bool) -> Blocker {
+    Blocker {
+        entity: stop.entity,
+        pose: isometry(&stop.pose),
+        rewound,
+        point: ray.get_point(stop.distance),
+        normal: normal_of(shape, &stop.pose, ray, stop.distance),
+        distance: stop.distance,
+    }
 }

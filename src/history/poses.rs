@@ -158,7 +158,12 @@ mod tests {
 
     #[test]
     fn compact_rotations_keep_axes_and_half_turns() {
-        for rotation in [Quat::IDENTITY, -Quat::IDENTITY, Quat::from_xyzw(1.0, 0.0, 0.0, 0.0), Quat::from_xyzw(0.5, -0.5, 0.5, -0.5)] {
+        for rotation in [
+            Quat::IDENTITY,
+            -Quat::IDENTITY,
+            Quat::from_xyzw(1.0, 0.0, 0.0, 0.0),
+            Quat::from_xyzw(0.5, -0.5, 0.5, -0.5),
+        ] {
             let back = unpack_rotation(pack_rotation(rotation));
             assert!(back.dot(rotation).abs() > 1.0 - 1e-6, "{rotation} came back as {back}");
         }

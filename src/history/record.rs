@@ -2,10 +2,10 @@
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 
-use super::{HistoryBuffer, RecordedHitbox};
+use super::{HistoryBuffer, RecordedHitbox, Retention, RigRecord, SpeedLimit};
 use crate::{
     config::LagCompensationConfig,
-    hitbox::{Hitbox, Rig},
+    hitbox::{Hitbox, HitboxScale, Life, Rig, Unhittable},
     pose::{self, WorldTransform},
     time::CurrentTick,
 };
@@ -26,7 +26,7 @@ pub(crate) struct Hierarchy<'w, 's> {
     transforms: Query<'w, 's, &'static Transform>,
     parents: Query<'w, 's, &'static ChildOf>,
     children: Query<'w, 's, &'static Children>,
-    hitboxes: Query<'w, 's, &'static Hitbox>,
+    hitboxes: Query<'w, 's, (&'static Hitbox, Option<&'static HitboxScale>, Has<Unhittable>)>,
     rigs: Query<'w, 's, (), With<Rig>>,
 }
 
@@ -35,24 +35,29 @@ impl Hierarchy<'_, '_> {
         self.transforms.get(entity).copied().unwrap_or_default()
     }
 
-    fn in_world(&self, entity: Entity) -> WorldTransform {
+    pub(crate) fn in_world(&self, entity: Entity) -> WorldTransform {
         match self.parents.get(entity) {
             Ok(parent) => self.in_world(parent.parent()).child(&self.local(entity)),
             Err(_) => WorldTransform::Plain(self.local(entity)),
         }
     }
 
+    /// The rig on or above an entity.
+    pub(crate) fn rig_of(&self, entity: Entity) -> Option<Entity> {
+        core::iter::once(entity).chain(self.parents.iter_ancestors(entity)).find(|entity| self.rigs.contains(*entity))
+    }
+
     /// Lists the hitboxes of a rig with their poses in the world, parents before children.
-    fn list_hitboxes(&self, rig: Entity, root: WorldTransform, scratch: &mut Scratch) {
+    fn list_hitboxes(&self, rig: Entity, root: WorldTransform, hittable: bool, scratch: &mut Scratch) {
         scratch.open.push((rig, root));
         while let Some((entity, transform)) = scratch.open.pop() {
-            if let Ok(hitbox) = self.hitboxes.get(entity) {
-                let offset = Transform::from_isometry(hitbox.offset);
-                let world = transform.child(&offset).to_transform();
+            if let Ok((hitbox, scale, unhittable)) = self.hitboxes.get(entity) {
+                let world = transform.child(&Transform::from_isometry(hitbox.offset)).to_transform();
                 scratch.hitboxes.push(RecordedHitbox {
                     entity,
                     zone: hitbox.zone,
-                    shape: hitbox.shape.scaled(world.scale),
+                    shape: hitbox.shape.scaled(scale.map_or(world.scale, |scale| scale.apply_to(world.scale))),
+                    hittable: hittable && !unhittable,
                 });
                 scratch.poses.push(pose::of(&world));
             }
@@ -70,18 +75,30 @@ pub(crate) fn record_history(
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
-    mut rigs: Query<(Entity, &mut HistoryBuffer), With<Rig>>,
+    mut rigs: Query<(Entity, &mut HistoryBuffer, &Life, Option<&ChildOf>, Has<Unhittable>), With<Rig>>,
     hierarchy: Hierarchy,
     mut scratch: Local<Scratch>,
 ) {
-    // Both ends of the span are records.
-    let capacity = config.history_ticks(time.timestep()) as usize + 1;
-    for (rig, mut history) in &mut rigs {
+    let retention = Retention {
+        // Both ends of the span are records.
+        capacity: config.history_ticks(time.timestep()) as usize + 1,
+        storage: config.storage,
+        speed_limit: SpeedLimit::new(config.max_speed, time.timestep()),
+    };
+    for (rig, mut history, life, parent, unhittable) in &mut rigs {
         let root = hierarchy.in_world(rig);
         scratch.hitboxes.clear();
         scratch.poses.clear();
-        hierarchy.list_hitboxes(rig, root, &mut scratch);
-        history.record(tick.0, capacity, pose::of(&root.to_transform()), &scratch.hitboxes, &scratch.poses);
+        hierarchy.list_hitboxes(rig, root, !unhittable, &mut scratch);
+        let record = RigRecord {
+            root: pose::of(&root.to_transform()),
+            parent: parent.map(ChildOf::parent),
+            life: *life,
+            hittable: !unhittable,
+            hitboxes: &scratch.hitboxes,
+            poses: &scratch.poses,
+        };
+        history.record(tick.0, &record, retention);
     }
 }
 

@@ -7,48 +7,52 @@ use crate::time::Tick;
 /// Slots are addressed by age: 0 is the newest record. Nothing is derived from a tick modulo the capacity, so ticks may wrap
 /// whatever the capacity is. All records lie within `capacity - 1` ticks of the newest one.
 #[derive(Debug, Default)]
-pub(super) struct TickRing {
+pub(crate) struct TickRing {
     ticks: Vec<Tick>,
     newest: usize,
     len: usize,
 }
 
 impl TickRing {
-    pub(super) fn with_capacity(capacity: usize) -> Self {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
         Self { ticks: vec![Tick(0); capacity], newest: 0, len: 0 }
     }
 
-    pub(super) fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.ticks.len()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn newest(&self) -> Option<Tick> {
+    pub(crate) fn newest(&self) -> Option<Tick> {
         (self.len > 0).then(|| self.tick(0))
     }
 
-    pub(super) fn oldest(&self) -> Option<Tick> {
+    pub(crate) fn oldest(&self) -> Option<Tick> {
         (self.len > 0).then(|| self.tick(self.len - 1))
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.ticks.as_slice())
+    }
+
     /// The slot of the record of this age, which must be less than `len`.
-    pub(super) fn slot(&self, age: usize) -> usize {
+    pub(crate) fn slot(&self, age: usize) -> usize {
         debug_assert!(age < self.len);
         (self.newest + self.capacity() - age) % self.capacity()
     }
 
     /// The tick of the record of this age, which must be less than `len`.
-    pub(super) fn tick(&self, age: usize) -> Tick {
+    pub(crate) fn tick(&self, age: usize) -> Tick {
         self.ticks[self.slot(age)]
     }
 
     /// The slot for a record of `tick`.
     ///
     /// The newest record is overwritten if it is of the same tick; all are dropped if `tick` lies before it.
-    pub(super) fn push(&mut self, tick: Tick) -> usize {
+    pub(crate) fn push(&mut self, tick: Tick) -> usize {
         match self.newest().map(|newest| tick.since(newest)) {
             Some(0) => return self.newest,
             Some(ticks) if ticks < 0 => self.len = 0,
@@ -64,7 +68,7 @@ impl TickRing {
     }
 
     /// The age of the last record at or before `tick`, unless all are later.
-    pub(super) fn age_at_or_before(&self, tick: Tick) -> Option<usize> {
+    pub(crate) fn age_at_or_before(&self, tick: Tick) -> Option<usize> {
         let back = self.newest()?.since(tick);
         if back <= 0 {
             return Some(0);

@@ -5,14 +5,19 @@ use bevy::{
     prelude::*,
 };
 
-use super::{HistoryBuffer, RecordedHitbox};
-use crate::{hitbox::Zone, pose::interpolate, shape::Shape, time::ViewTime};
+use super::{HistoryBuffer, RecordedHitbox, layout::Layout, poses::Frame};
+use crate::{
+    hitbox::{LifeNumber, Zone},
+    pose::interpolate,
+    shape::Shape,
+    time::ViewTime,
+};
 
-/// A rig as it stood at a [`ViewTime`]: the blend of two records, or one record itself.
+/// A rig as it stood at a [`ViewTime`]: the blend of two records of one segment, or one record itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     history: &'a HistoryBuffer,
-    /// Slots of the records around the instant; the same one twice if it is the instant of a record.
+    /// Slots of the records around the instant; the same one twice if nothing is blended.
     older: usize,
     newer: usize,
     /// The way from the older to the newer one, in `0.0..1.0`.
@@ -35,8 +40,10 @@ pub struct RewoundHitbox {
 impl HistoryBuffer {
     /// The rig at `view`, or `None` if that lies before the oldest or after the newest record: nothing is extrapolated.
     ///
-    /// At the instant of a record this is that record to the last bit. In between, poses are blended by
-    /// [`interpolate`]; zones and shapes are those of the earlier record until the instant of the later one.
+    /// At the instant of a record this is that record. In between, poses are blended by [`interpolate`], also across ticks
+    /// that were not recorded; zones and shapes are those of the earlier record until the instant of the later one. Where a
+    /// new segment begins with the later record, poses are those of the earlier one, too.
+    ///
     /// Costs a look-up in constant time (logarithmic if ticks are missing).
     pub fn sample(&self, view: ViewTime) -> Option<Sample<'_>> {
         let newest = self.newest()?;
@@ -46,64 +53,89 @@ impl HistoryBuffer {
         let age = self.ring.age_at_or_before(view.tick)?;
         let start = self.ring.tick(age);
         let older = self.ring.slot(age);
+        let held = Sample { history: self, older, newer: older, t: 0.0 };
         if view == ViewTime::at(start) {
-            return Some(Sample { history: self, older, newer: older, t: 0.0 });
+            return Some(held);
         }
         // Not after the newest record, and not at this one: there is a later one.
+        let newer = self.ring.slot(age - 1);
+        if self.layout(older).state.segment != self.layout(newer).state.segment {
+            return Some(held);
+        }
         let span = self.ring.tick(age - 1).since(start) as f32;
         let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span;
-        Some(Sample { history: self, older, newer: self.ring.slot(age - 1), t })
+        Some(Sample { newer, t, ..held })
+    }
+
+    fn layout(&self, slot: usize) -> &Layout {
+        self.layouts.get(self.layout_numbers[slot])
     }
 }
 
 impl<'a> Sample<'a> {
     /// Where the rig's own entity stood.
     pub fn root(&self) -> Isometry3d {
-        let records = &self.history.records;
-        interpolate(records[self.older].root, records[self.newer].root, self.t)
+        let root = |slot| self.history.poses.read(slot * self.history.stride, self.history.frames[slot]);
+        interpolate(root(self.older), root(self.newer), self.t)
     }
 
-    /// A ball that holds all hitboxes.
+    /// Which of its lives the rig was in.
+    pub fn life(&self) -> LifeNumber {
+        self.history.layout(self.older).state.life
+    }
+
+    /// Whether the rig was alive.
+    pub fn is_alive(&self) -> bool {
+        self.history.layout(self.older).state.alive
+    }
+
+    /// A ball that holds the rig and all its hitboxes.
     pub fn bounds(&self) -> BoundingSphere {
-        let (older, newer) = (&self.history.records[self.older], &self.history.records[self.newer]);
-        if older.layout != newer.layout {
+        let ball = |Frame { center, radius }| BoundingSphere::new(center, radius);
+        let (older, newer) = (self.history.frames[self.older], self.history.frames[self.newer]);
+        if self.history.layout_numbers[self.older] != self.history.layout_numbers[self.newer] {
             // A hitbox that only one of them has stays where it is.
-            return older.bounds.merge(&newer.bounds);
+            return ball(older).merge(&ball(newer));
         }
-        BoundingSphere::new(
-            older.bounds.center.lerp(newer.bounds.center, self.t),
-            older.bounds.radius().max(newer.bounds.radius()),
-        )
+        BoundingSphere::new(older.center.lerp(newer.center, self.t), older.radius.max(newer.radius))
     }
 
-    /// Every hitbox that the rig had, in the order of its hierarchy.
-    pub fn hitboxes(&self) -> impl ExactSizeIterator<Item = RewoundHitbox> + 'a {
+    /// Every hitbox that the rig had and that could be hit, in the order of its hierarchy.
+    pub fn hitboxes(&self) -> impl Iterator<Item = RewoundHitbox> + 'a {
         let (from, to) = (self.record(self.older), self.record(self.newer));
-        let t = self.t;
-        from.hitboxes.iter().zip(from.poses).enumerate().map(move |(index, (hitbox, pose))| RewoundHitbox {
-            entity: hitbox.entity,
-            zone: hitbox.zone,
-            shape: hitbox.shape,
-            pose: to.pose_of(hitbox.entity, index).map_or(*pose, |to| interpolate(*pose, to, t)),
+        let (t, blended) = (self.t, self.older != self.newer);
+        from.hitboxes.iter().enumerate().filter(|(_, hitbox)| hitbox.hittable).map(move |(index, hitbox)| {
+            let pose = from.pose(index);
+            let next = if blended { to.pose_of(hitbox.entity, index) } else { None };
+            RewoundHitbox {
+                entity: hitbox.entity,
+                zone: hitbox.zone,
+                shape: hitbox.shape,
+                pose: next.map_or(pose, |next| interpolate(pose, next, t)),
+            }
         })
     }
 
     fn record(&self, slot: usize) -> RecordView<'a> {
         let history = self.history;
-        let hitboxes = history.layouts.get(history.records[slot].layout);
-        let poses = &history.poses[slot * history.stride..][..hitboxes.len()];
-        RecordView { hitboxes, poses }
+        RecordView { history, slot, hitboxes: &history.layout(slot).hitboxes }
     }
 }
 
 /// The hitboxes of one record with their poses.
 #[derive(Clone, Copy)]
 struct RecordView<'a> {
+    history: &'a HistoryBuffer,
+    slot: usize,
     hitboxes: &'a [RecordedHitbox],
-    poses: &'a [Isometry3d],
 }
 
 impl RecordView<'_> {
+    fn pose(&self, index: usize) -> Isometry3d {
+        let HistoryBuffer { poses, frames, stride, .. } = self.history;
+        poses.read(self.slot * stride + 1 + index, frames[self.slot])
+    }
+
     /// The pose of a hitbox, which is probably the one with this index.
     fn pose_of(&self, entity: Entity, index: usize) -> Option<Isometry3d> {
         let index = if self.hitboxes.get(index).is_some_and(|hitbox| hitbox.entity == entity) {
@@ -111,22 +143,37 @@ impl RecordView<'_> {
         } else {
             self.hitboxes.iter().position(|hitbox| hitbox.entity == entity)?
         };
-        Some(self.poses[index])
+        Some(self.pose(index))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Tick;
+    use crate::{
+        history::{RigRecord, tests::RETENTION},
+        hitbox::Life,
+        time::Tick,
+    };
 
     fn hitbox(index: u32, radius: f32) -> RecordedHitbox {
         let entity = Entity::from_raw_u32(index).unwrap();
-        RecordedHitbox { entity, zone: Zone::Torso, shape: Shape::Ball { radius } }
+        RecordedHitbox { entity, zone: Zone::Torso, shape: Shape::Ball { radius }, hittable: true }
     }
 
-    fn at(x: f32) -> Isometry3d {
-        Isometry3d::from_translation(Vec3::X * x)
+    /// Records balls with these numbers, radii and places along X.
+    fn record(history: &mut HistoryBuffer, tick: u32, balls: &[(u32, f32, f32)]) {
+        let hitboxes: Vec<_> = balls.iter().map(|(index, radius, _)| hitbox(*index, *radius)).collect();
+        let poses: Vec<_> = balls.iter().map(|(_, _, x)| Isometry3d::from_xyz(*x, 0.0, 0.0)).collect();
+        let rig = RigRecord {
+            root: poses[0],
+            parent: None,
+            life: Life::default(),
+            hittable: true,
+            hitboxes: &hitboxes,
+            poses: &poses,
+        };
+        history.record(Tick(tick), &rig, RETENTION);
     }
 
     fn xs(history: &HistoryBuffer, view: ViewTime) -> Option<Vec<f32>> {
@@ -137,11 +184,11 @@ mod tests {
     fn nothing_is_extrapolated_beyond_either_end() {
         let mut history = HistoryBuffer::default();
         assert!(history.sample(ViewTime::at(Tick(0))).is_none());
-        for tick in 60..=100 {
-            history.record(Tick(tick), 64, at(tick as f32), &[hitbox(1, 0.5)], &[at(tick as f32)]);
+        for tick in 90..=100 {
+            record(&mut history, tick, &[(1, 0.5, tick as f32)]);
         }
-        assert_eq!(xs(&history, ViewTime::new(Tick(59), u16::MAX)), None);
-        assert_eq!(xs(&history, ViewTime::at(Tick(60))), Some(vec![60.0]));
+        assert_eq!(xs(&history, ViewTime::new(Tick(89), u16::MAX)), None);
+        assert_eq!(xs(&history, ViewTime::at(Tick(90))), Some(vec![90.0]));
         assert_eq!(xs(&history, ViewTime::new(Tick(99), 0x4000)), Some(vec![99.25]));
         assert_eq!(xs(&history, ViewTime::at(Tick(100))), Some(vec![100.0]));
         assert_eq!(xs(&history, ViewTime::new(Tick(100), 1)), None);
@@ -151,16 +198,28 @@ mod tests {
     fn missing_ticks_are_interpolated_across() {
         let mut history = HistoryBuffer::default();
         for tick in [90, 94] {
-            history.record(Tick(tick), 64, at(tick as f32), &[hitbox(1, 0.5)], &[at(tick as f32)]);
+            record(&mut history, tick, &[(1, 0.5, tick as f32)]);
         }
         assert_eq!(xs(&history, ViewTime::new(Tick(91), 0x8000)), Some(vec![91.5]));
+    }
+
+    #[test]
+    fn a_new_segment_is_not_blended_with_the_old_one() {
+        let mut history = HistoryBuffer::default();
+        record(&mut history, 99, &[(1, 0.5, 0.0)]);
+        history.begin_segment();
+        record(&mut history, 100, &[(1, 0.5, 40.0)]);
+        record(&mut history, 101, &[(1, 0.5, 42.0)]);
+        assert_eq!(xs(&history, ViewTime::new(Tick(99), u16::MAX)), Some(vec![0.0]));
+        assert_eq!(xs(&history, ViewTime::at(Tick(100))), Some(vec![40.0]));
+        assert_eq!(xs(&history, ViewTime::new(Tick(100), 0x8000)), Some(vec![41.0]));
     }
 
     #[test]
     fn sizes_hold_until_the_tick_in_which_they_change() {
         let mut history = HistoryBuffer::default();
         for (tick, radius) in [(94, 0.9), (95, 0.9), (96, 0.4)] {
-            history.record(Tick(tick), 64, at(tick as f32), &[hitbox(1, radius)], &[at(tick as f32)]);
+            record(&mut history, tick, &[(1, radius, tick as f32)]);
         }
         let sample = history.sample(ViewTime::new(Tick(95), 0x8000)).unwrap();
         let hitbox = sample.hitboxes().next().unwrap();
@@ -171,8 +230,13 @@ mod tests {
     #[test]
     fn hitboxes_are_matched_by_entity_when_their_order_changes() {
         let mut history = HistoryBuffer::default();
-        history.record(Tick(0), 8, at(0.0), &[hitbox(1, 0.5), hitbox(2, 0.5)], &[at(0.0), at(10.0)]);
-        history.record(Tick(1), 8, at(0.0), &[hitbox(2, 0.5), hitbox(3, 0.5)], &[at(12.0), at(30.0)]);
+        record(&mut history, 0, &[(1, 0.5, 0.0), (2, 0.5, 10.0)]);
+        record(&mut history, 1, &[(2, 0.5, 12.0), (3, 0.5, 30.0)]);
+        let sample = history.sample(ViewTime::new(Tick(0), 0x8000)).unwrap();
         assert_eq!(xs(&history, ViewTime::new(Tick(0), 0x8000)), Some(vec![0.0, 11.0]));
+        for hitbox in sample.hitboxes() {
+            let bounds = sample.bounds();
+            assert!(hitbox.pose.translation.distance(bounds.center) + 0.5 <= bounds.radius());
+        }
     }
 }

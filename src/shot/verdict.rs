@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ShotEvent, ShotId};
 use crate::{
-    hitbox::Zone,
+    hitbox::{LifeNumber, Zone},
     shape::Shape,
     time::{Tick, ViewTime},
 };
@@ -23,7 +23,7 @@ use crate::{
 /// struct Health(f32);
 ///
 /// fn hurt(hit: On<HitConfirmed>, mut health: Query<&mut Health>) {
-///     if let Ok(mut health) = health.get_mut(hit.target) {
+///     if let Some(target) = hit.living_target() && let Ok(mut health) = health.get_mut(target) {
 ///         health.0 -= if hit.hit.zone == Zone::Head { 100.0 } else { 30.0 };
 ///     }
 /// }
@@ -43,6 +43,15 @@ pub struct HitConfirmed {
     pub hit: RewoundHit,
     /// What the verdict rests on.
     pub evidence: Evidence,
+}
+
+impl HitConfirmed {
+    /// The rig, if it is still in the life that was hit: who should take the damage.
+    ///
+    /// `None` if the target has died or was despawned since, or has respawned.
+    pub fn living_target(&self) -> Option<Entity> {
+        self.hit.still_alive.then_some(self.target)
+    }
 }
 
 /// A shot has hit no rig, or was not admitted.
@@ -142,6 +151,10 @@ pub struct Evidence {
 pub struct RewoundHit {
     /// The rig that the hitbox belongs to.
     pub rig: Entity,
+    /// The life of the rig that was hit.
+    pub life: LifeNumber,
+    /// Whether the rig is still in that life, in the tick of the verdict before any of its hits took effect.
+    pub still_alive: bool,
     /// The entity with the hitbox; it may be gone by now.
     pub hitbox: Entity,
     /// Which part of the body it is.
@@ -162,8 +175,12 @@ pub struct RewoundHit {
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Blocker {
-    /// The entity with the collider; `None` for one that the game made without an entity.
+    /// The entity with the collider, which may be gone by now; `None` for one that the game made without an entity.
     pub entity: Option<Entity>,
+    /// The pose of the collider that was tested.
+    pub pose: Isometry3d,
+    /// Whether that is a pose of the past: that of an [`Occluder`](crate::Occluder) at the view time.
+    pub rewound: bool,
     /// Where the shot met it, in the world.
     pub point: Vec3,
     /// The outward normal there; against the shot if it began inside.

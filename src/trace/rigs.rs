@@ -9,23 +9,25 @@ use bevy::{
 };
 
 use crate::{
-    history::{HistoryBuffer, RewoundHitbox},
-    hitbox::{Rig, RigId},
+    history::{HistoryBuffer, RewoundHitbox, Tombstones},
+    hitbox::{LifeNumber, Rig, RigId},
     time::ViewTime,
 };
 
-/// All rigs with their histories.
+/// All rigs with their histories, and those that are gone but not forgotten.
 #[derive(SystemParam)]
 pub(crate) struct RewoundRigs<'w, 's> {
     histories: Query<'w, 's, (Entity, &'static HistoryBuffer, Option<&'static RigId>), With<Rig>>,
     rigs: Query<'w, 's, (), With<Rig>>,
     parents: Query<'w, 's, &'static ChildOf>,
+    tombstones: Res<'w, Tombstones>,
 }
 
 /// Where a ray meets a rig.
 #[derive(Clone, Copy)]
 pub(super) struct Nearest {
     pub(super) rig: Entity,
+    pub(super) life: LifeNumber,
     pub(super) hitbox: RewoundHitbox,
     pub(super) distance: f32,
     id: RigId,
@@ -37,17 +39,31 @@ impl RewoundRigs<'_, '_> {
         self.ancestry(entity).any(|entity| entity == shooter || self.rigs.contains(entity))
     }
 
-    /// The nearest hitbox on the ray at `view`, those of the shooter's own rig left out.
+    /// The rig on or above an entity.
+    pub(super) fn rig_of(&self, entity: Entity) -> Option<Entity> {
+        self.ancestry(entity).find(|entity| self.rigs.contains(*entity))
+    }
+
+    /// The nearest hitbox on the ray at `view`, those of the shooter's own rig left out, and those of the dead if they cannot
+    /// be hit.
     ///
     /// A rig that has no record around `view` did not exist then, and is not hit.
-    pub(super) fn nearest_hit(&self, view: ViewTime, ray: Ray3d, range: f32, shooter: Entity) -> Option<Nearest> {
-        let own = self.ancestry(shooter).find(|entity| self.rigs.contains(*entity));
+    pub(super) fn nearest_hit(
+        &self,
+        view: ViewTime,
+        ray: Ray3d,
+        range: f32,
+        shooter: Entity,
+        hit_corpses: bool,
+    ) -> Option<Nearest> {
+        let own = self.rig_of(shooter);
+        let present = self.histories.iter().map(|(rig, history, id)| (rig, history, id.copied().unwrap_or_default()));
         let mut best: Option<Nearest> = None;
-        for (rig, history, id) in &self.histories {
+        for (rig, history, id) in present.chain(self.tombstones.iter()) {
             if Some(rig) == own {
                 continue;
             }
-            let Some(sample) = history.sample(view) else { continue };
+            let Some(sample) = history.sample(view).filter(|sample| hit_corpses || sample.is_alive()) else { continue };
             let reach = best.map_or(range, |best| best.distance);
             if !may_meet(ray, reach, sample.bounds()) {
                 continue;
@@ -59,7 +75,7 @@ impl RewoundRigs<'_, '_> {
                     continue;
                 }
                 let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, ray, reach) else { continue };
-                let found = Nearest { rig, hitbox, distance, id: id.copied().unwrap_or_default() };
+                let found = Nearest { rig, life: sample.life(), hitbox, distance, id };
                 if best.is_none_or(|best| found.cmp(&best).is_lt()) {
                     best = Some(found);
                 }
@@ -99,7 +115,7 @@ impl Nearest {
 }
 
 /// Whether a ray may meet anything within `bounds`; says yes rather too often than too rarely.
-fn may_meet(ray: Ray3d, range: f32, bounds: BoundingSphere) -> bool {
+pub(super) fn may_meet(ray: Ray3d, range: f32, bounds: BoundingSphere) -> bool {
     let to_center = bounds.center - Vec3A::from(ray.origin);
     let direction = Vec3A::from(*ray.direction);
     let along = to_center.dot(direction).clamp(0.0, range);
