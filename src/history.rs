@@ -1,6 +1,8 @@
 //! The past: one record of each rig for each tick, and how it is looked up.
 
 mod layout;
+#[cfg(test)]
+mod model;
 mod poses;
 mod record;
 mod ring;

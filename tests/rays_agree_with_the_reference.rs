@@ -117,7 +117,8 @@ fn a_hundred_thousand_rays_hit_what_the_reference_hits_within_half_a_millimetre(
                 let error = (f64::from(found) - expected).abs();
                 if clear {
                     worst = worst.max(error);
-                    assert!(error < 5e-4, "{case:?}: {found} instead of {expected}");
+                    // Half a millimetre is promised; the rounding of `f32` alone is far below.
+                    assert!(error < 1e-4, "{case:?}: {found} instead of {expected}");
                 }
             }
             (None, None) => {

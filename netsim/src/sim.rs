@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use bevy::{prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy};
+use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy};
 use bevy_hindsight::{
     LagCompensationPlugin, Rig,
     lightyear::{ShotChannel, ShotClientPlugin, ShotRequest, ShotServerPlugin},
@@ -189,6 +189,10 @@ fn base_app(frame: Duration) -> App {
 fn start(mut app: App, link: Entity, frame: Duration, first: Duration) -> Peer {
     app.finish();
     app.cleanup();
+    // With several threads, the order of lightyear's systems differs from run to run.
+    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
     Peer { app, link, frame, next: first }
 }
 

@@ -104,9 +104,10 @@ pub(crate) fn record_history(
 
 #[cfg(test)]
 mod tests {
-    use bevy::ecs::system::RunSystemOnce;
+    use bevy::{ecs::system::RunSystemOnce, math::DAffine3};
+    use proptest::prelude::*;
 
-    use super::*;
+    use super::{super::model, *};
     use crate::{Tick, ViewTime};
 
     fn world() -> World {
@@ -148,5 +149,90 @@ mod tests {
         let mut world = world();
         let rig = world.spawn(Rig).id();
         assert_eq!(poses(&mut world, rig), []);
+    }
+
+    /// A node of a random hierarchy: whose child it is, whether it is a rig, a hitbox, or scaled unevenly, and where it is.
+    type Node = (usize, bool, bool, bool, [f32; 3], [f32; 3]);
+
+    fn nodes() -> impl Strategy<Value = Vec<Node>> {
+        let numbers = || prop::array::uniform3(-3.0_f32..3.0);
+        let node =
+            (any::<usize>(), prop::bool::weighted(0.3), any::<bool>(), prop::bool::weighted(0.2), numbers(), numbers());
+        prop::collection::vec(node, 1..24)
+    }
+
+    fn local((_, _, _, uneven, place, turn): &Node) -> Transform {
+        let [x, y, z] = *turn;
+        let scale = if *uneven { Vec3::new(1.0, 2.0, 0.5) } else { Vec3::splat(1.5) };
+        Transform::from_translation((*place).into())
+            .with_rotation(Quat::from_euler(EulerRot::XYZ, x, y, z))
+            .with_scale(scale)
+    }
+
+    /// The parent of a node: none, or one before it.
+    fn parent_of(index: usize, node: &Node) -> Option<usize> {
+        (node.0 % (index + 1)).checked_sub(1)
+    }
+
+    proptest! {
+        #![proptest_config(model::cases())]
+
+        #[test]
+        fn hitboxes_belong_to_the_nearest_rig_and_stand_where_the_hierarchy_puts_them(nodes in nodes()) {
+            let mut world = world();
+            let mut entities: Vec<Entity> = Vec::new();
+            for (index, node) in nodes.iter().enumerate() {
+                let entity = world.spawn(local(node)).id();
+                if node.1 {
+                    world.entity_mut(entity).insert(Rig);
+                }
+                if node.2 {
+                    world.entity_mut(entity).insert(Hitbox::ball(0.5));
+                }
+                if let Some(parent) = parent_of(index, node) {
+                    world.entity_mut(entity).insert(ChildOf(entities[parent]));
+                }
+                entities.push(entity);
+            }
+            world.run_system_once(record_history).expect("it runs");
+
+            let in_world = |index: usize| {
+                let mut chain = DAffine3::IDENTITY;
+                let mut next = Some(index);
+                while let Some(index) = next {
+                    let Transform { translation, rotation, scale } = local(&nodes[index]);
+                    let (scale, rotation) = (scale.as_dvec3(), rotation.as_dquat().normalize());
+                    let own = DAffine3::from_scale_rotation_translation(scale, rotation, translation.as_dvec3());
+                    chain = own * chain;
+                    next = parent_of(index, &nodes[index]);
+                }
+                chain
+            };
+            let mut expected: Vec<(Entity, Entity, DAffine3)> = Vec::new();
+            for index in (0..nodes.len()).filter(|index| nodes[*index].2) {
+                let mut above = Some(index);
+                while above.is_some_and(|index| !nodes[index].1) {
+                    above = above.and_then(|index| parent_of(index, &nodes[index]));
+                }
+                if let Some(rig) = above {
+                    expected.push((entities[rig], entities[index], in_world(index)));
+                }
+            }
+            let mut found = 0;
+            let mut histories = world.query::<(Entity, &HistoryBuffer)>();
+            for (rig, history) in histories.iter(&world) {
+                for hitbox in history.sample(ViewTime::at(Tick(0))).expect("it is recorded").hitboxes() {
+                    let owned = expected.iter().find(|(owner, entity, _)| (*owner, *entity) == (rig, hitbox.entity));
+                    let (_, _, place) = owned.expect("it belongs to this rig");
+                    let reach = 1e-5 * (1.0 + place.translation.length());
+                    let at = Vec3::from(hitbox.pose.translation).as_dvec3();
+                    prop_assert!(at.distance(place.translation) < reach, "{hitbox:?} instead of {place:?}");
+                    let up = (hitbox.pose.rotation * Vec3::Y).as_dvec3();
+                    prop_assert!(up.distance(place.y_axis.normalize()) < 1e-4, "{hitbox:?} instead of {place:?}");
+                    found += 1;
+                }
+            }
+            prop_assert_eq!(found, expected.len());
+        }
     }
 }

@@ -1,0 +1,254 @@
+//! Random histories against a reference that is too simple to be wrong: a list of all records, searched from its start, in
+//! `f64`.
+
+use bevy::{
+    math::{DQuat, DVec3},
+    prelude::*,
+};
+use proptest::{prelude::*, test_runner::Config};
+
+use super::{HistoryBuffer, PoseStorage, RecordedHitbox, Retention, RigRecord, SpeedLimit};
+use crate::{
+    Shape, Zone,
+    hitbox::Life,
+    time::{Tick, ViewTime},
+};
+
+/// 10,000 histories, or as many as `PROPTEST_CASES` says.
+pub(super) fn cases() -> Config {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    Config::with_cases(cases.unwrap_or(10_000))
+}
+
+/// What happens in a tick before it is recorded.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Walk(Vec3),
+    /// Farther than the speed limit allows, in any direction.
+    Jump(Vec3),
+    BeginSegment,
+    Die,
+    Respawn,
+    /// Another size for all hitboxes.
+    Stance(f32),
+    /// A hitbox comes, or goes.
+    Toggle(u32),
+    /// A hitbox can be hit no more, or again.
+    Guard(u32),
+    /// The whole rig can be hit no more, or again.
+    Hide,
+    Reparent,
+    /// This many ticks are not recorded.
+    Skip(u32),
+    /// The game changes the length of the history.
+    Resize(usize),
+}
+
+fn changes() -> impl Strategy<Value = Change> {
+    let step = || prop::array::uniform3(-1.0_f32..1.0).prop_map(Vec3::from);
+    prop_oneof![
+        12 => step().prop_map(Change::Walk),
+        1 => step().prop_map(|v| Change::Jump(v.normalize_or(Vec3::Y) * 50.0)),
+        1 => Just(Change::BeginSegment),
+        1 => Just(Change::Die),
+        1 => Just(Change::Respawn),
+        1 => (0.1_f32..1.0).prop_map(Change::Stance),
+        2 => (0_u32..4).prop_map(Change::Toggle),
+        1 => (0_u32..4).prop_map(Change::Guard),
+        1 => Just(Change::Hide),
+        1 => Just(Change::Reparent),
+        1 => (1_u32..5).prop_map(Change::Skip),
+        1 => (2_usize..20).prop_map(Change::Resize),
+    ]
+}
+
+/// The rig as it is.
+#[derive(Clone, Debug)]
+struct Now {
+    tick: u32,
+    place: Vec3,
+    turns: u32,
+    life: Life,
+    hidden: bool,
+    parent: Option<Entity>,
+    radius: f32,
+    /// Numbers of the hitboxes, and whether they are guarded.
+    hitboxes: Vec<(u32, bool)>,
+    capacity: usize,
+}
+
+/// What the reference remembers of a tick.
+#[derive(Clone, Debug)]
+struct Remembered {
+    /// Counted up without end, unlike ticks.
+    at: i64,
+    segment: u32,
+    alive: bool,
+    life: u32,
+    /// By entity: place, rotation, radius, and whether it can be hit.
+    hitboxes: Vec<(Entity, DVec3, DQuat, f32, bool)>,
+}
+
+fn entity(number: u32) -> Entity {
+    Entity::from_raw_u32(number + 1).expect("the number should be small")
+}
+
+fn pose_of(now: &Now, number: u32) -> Isometry3d {
+    // Far from the poses around it, on purpose: each hitbox turns at a pace of its own, through all hemispheres.
+    let turn = Quat::from_axis_angle(Vec3::new(0.6, 0.8, 0.0), 0.4 * (number + 1) as f32 * now.turns as f32);
+    Isometry3d::new(now.place + Vec3::new(0.0, number as f32 * 0.5, 0.2), turn)
+}
+
+/// The hitboxes that can be hit at an instant, counted from the first tick; `None` outside of history.
+fn reference(records: &[Remembered], instant: f64) -> Option<Vec<(Entity, DVec3, DQuat, f32)>> {
+    let older = records.iter().rfind(|record| record.at as f64 <= instant)?;
+    let newer = records.iter().find(|record| record.at as f64 >= instant)?;
+    let blend = older.segment == newer.segment && older.at != newer.at;
+    let t = if blend { (instant - older.at as f64) / (newer.at - older.at) as f64 } else { 0.0 };
+    let hittable = older.hitboxes.iter().filter(|hitbox| hitbox.4);
+    let sample = hittable.map(|(entity, place, rotation, radius, _)| {
+        let next = newer.hitboxes.iter().find(|next| next.0 == *entity).filter(|_| blend);
+        match next {
+            Some((_, to, turned, ..)) => (*entity, place.lerp(*to, t), rotation.slerp(*turned, t), *radius),
+            None => (*entity, *place, *rotation, *radius),
+        }
+    });
+    Some(sample.collect())
+}
+
+const SPEED_LIMIT: f32 = 3.0;
+
+fn play(storage: PoseStorage, start: u32, script: &[Change]) -> (HistoryBuffer, Vec<Remembered>, i64) {
+    let mut now = Now {
+        tick: start,
+        place: Vec3::ZERO,
+        turns: 0,
+        life: Life::default(),
+        hidden: false,
+        parent: None,
+        radius: 0.5,
+        hitboxes: vec![(0, false), (1, false)],
+        capacity: 9,
+    };
+    let mut history = HistoryBuffer::default();
+    let mut records: Vec<Remembered> = Vec::new();
+    let (mut at, mut segment, mut ends, mut last) = (0_i64, 0, false, None);
+    for change in script {
+        match *change {
+            Change::Walk(step) => now.place += step,
+            Change::Jump(way) => {
+                now.place += way;
+                ends = true;
+            }
+            Change::BeginSegment => {
+                history.begin_segment();
+                ends = true;
+            }
+            Change::Die => now.life.end(),
+            Change::Respawn => now.life.begin(),
+            Change::Stance(radius) => now.radius = radius,
+            Change::Toggle(number) => match now.hitboxes.iter().position(|(known, _)| *known == number) {
+                Some(index) => drop(now.hitboxes.remove(index)),
+                None => now.hitboxes.insert(0, (number, false)),
+            },
+            Change::Guard(number) => {
+                for (known, guarded) in &mut now.hitboxes {
+                    *guarded ^= *known == number;
+                }
+            }
+            Change::Hide => now.hidden = !now.hidden,
+            Change::Reparent => now.parent = now.parent.xor(Some(entity(99))),
+            Change::Skip(ticks) => {
+                now.tick = now.tick.wrapping_add(ticks);
+                at += i64::from(ticks);
+            }
+            Change::Resize(capacity) => now.capacity = capacity,
+        }
+        now.turns += 1;
+        let listed: Vec<RecordedHitbox> = now
+            .hitboxes
+            .iter()
+            .map(|(number, guarded)| RecordedHitbox {
+                entity: entity(*number),
+                zone: Zone::Custom(*number as u16),
+                shape: Shape::Ball { radius: now.radius },
+                hittable: !guarded && !now.hidden,
+            })
+            .collect();
+        let poses: Vec<_> = now.hitboxes.iter().map(|(number, _)| pose_of(&now, *number)).collect();
+        let rig = RigRecord {
+            root: Isometry3d::from_translation(now.place),
+            parent: now.parent,
+            life: now.life,
+            hittable: !now.hidden,
+            hitboxes: &listed,
+            poses: &poses,
+        };
+        let speed_limit = SpeedLimit::new(Some(SPEED_LIMIT), core::time::Duration::from_secs(1));
+        history.record(Tick(now.tick), &rig, Retention { capacity: now.capacity, storage, speed_limit });
+
+        let identity = (now.life, now.hidden, now.parent);
+        segment += u32::from(ends || last.is_some_and(|last| last != identity));
+        (ends, last) = (false, Some(identity));
+        let hitboxes = listed.iter().zip(&poses).map(|(hitbox, pose)| {
+            let place = Vec3::from(pose.translation).as_dvec3();
+            (hitbox.entity, place, pose.rotation.as_dquat(), now.radius, hitbox.hittable)
+        });
+        let (alive, life) = (now.life.is_alive(), now.life.number().0);
+        records.push(Remembered { at, segment, alive, life, hitboxes: hitboxes.collect() });
+        records.retain(|record| at - record.at < now.capacity as i64);
+        now.tick = now.tick.wrapping_add(1);
+        at += 1;
+    }
+    (history, records, at)
+}
+
+fn assert_agrees(storage: PoseStorage, start: u32, script: &[Change], instants: &[f64]) -> Result<(), TestCaseError> {
+    let (history, records, end) = play(storage, start, script);
+    let (place_error, angle_error) = match storage {
+        PoseStorage::Full => (1e-4, 1e-3),
+        PoseStorage::Compact => (1e-3, 2e-3),
+    };
+    // Across the window and a little beyond both of its ends.
+    let span = records.len().max(1) as f64 + 6.0;
+    for instant in instants.iter().map(|part| end as f64 + 1.0 - part * span) {
+        // To what a view time can say.
+        let instant = (instant * 65_536.0).round() / 65_536.0;
+        let view = ViewTime::before(Tick(start), -instant);
+        let expected = reference(&records, instant);
+        let sample = history.sample(view);
+        prop_assert_eq!(sample.is_some(), expected.is_some(), "at {} of {:?}", instant, records);
+        let (Some(sample), Some(expected)) = (sample, expected) else { continue };
+        let older = records.iter().rfind(|record| record.at as f64 <= instant).expect("there is one");
+        prop_assert_eq!((sample.life().0, sample.is_alive()), (older.life, older.alive));
+        let found: Vec<_> = sample.hitboxes().collect();
+        prop_assert_eq!(found.len(), expected.len());
+        let bounds = sample.bounds();
+        for (found, (entity, place, rotation, radius)) in found.iter().zip(expected) {
+            prop_assert_eq!(found.entity, entity);
+            prop_assert_eq!(found.shape, Shape::Ball { radius });
+            let at = Vec3::from(found.pose.translation);
+            prop_assert!(at.as_dvec3().distance(place) < place_error, "{found:?} instead of {place}");
+            let angle = found.pose.rotation.as_dquat().normalize().angle_between(rotation.normalize());
+            prop_assert!(angle < angle_error, "{found:?} instead of {rotation}");
+            let reach = found.pose.translation.distance(bounds.center) + radius;
+            prop_assert!(reach <= bounds.radius() + place_error as f32, "{found:?} lies outside of {bounds:?}");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn every_history_samples_as_the_reference_does(
+        start in prop_oneof![Just(0), Just(u32::MAX - 12), any::<u32>()],
+        script in prop::collection::vec(changes(), 1..40),
+        instants in prop::collection::vec(0.0_f64..1.0, 1..12),
+        compact in any::<bool>(),
+    ) {
+        let storage = if compact { PoseStorage::Compact } else { PoseStorage::Full };
+        assert_agrees(storage, start, &script, &instants)?;
+    }
+}
