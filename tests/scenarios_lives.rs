@@ -123,22 +123,23 @@ fn b34_the_second_of_two_deadly_shots_tells_that_the_target_is_dead() {
 /// B35: despawned target, whose id is used again.
 #[test]
 fn b35_a_despawned_target_is_hit_only_with_tombstones_and_never_as_the_next_one_with_its_id() {
+    #[derive(Resource)]
+    struct NextWithItsId(Entity);
     for tombstones in [false, true] {
         let mut range = Range::new(Hitbox::ball(0.5));
-        range.app.world_mut().resource_mut::<LagCompensationConfig>().tombstones = tombstones;
-        range.app.run_to(Tick(97));
-        // In tick 98, as a system of the game would.
         let old = range.target;
-        range.app.add_systems(FixedUpdate, move |tick: Res<CurrentTick>, mut commands: Commands| {
-            if tick.0 == Tick(98) {
-                commands.entity(old).despawn();
+        range.app.world_mut().resource_mut::<LagCompensationConfig>().tombstones = tombstones;
+        // In the tick, as a system of the game would, but so that the id can be used again at once.
+        range.app.add_systems(FixedUpdate, move |world: &mut World| {
+            if world.resource::<CurrentTick>().0 == Tick(98) {
+                let next = world.despawn_no_free(old).expect("F was there");
+                world.insert_resource(NextWithItsId(next));
             }
         });
         range.app.run_to(Tick(98));
-        let new = (Rig, Hitbox::ball(0.5), Transform::from_xyz(30.0, 0.0, 10.0));
-        let new = range.app.world_mut().spawn(new).id();
-        assert_eq!(new.index(), old.index(), "the id should be used again");
-        assert_ne!(new, old);
+        let new = range.app.world().resource::<NextWithItsId>().0;
+        assert!(new.index() == old.index() && new != old);
+        range.app.world_mut().spawn_at(new, (Rig, Hitbox::ball(0.5), Transform::from_xyz(30.0, 0.0, 10.0))).unwrap();
         range.app.run_to(Tick(99));
 
         let shot = |place, delay| (x(place), delay);

@@ -26,6 +26,7 @@ pub struct Sample<'a> {
 
 /// A hitbox at an instant of the past, in the world.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct RewoundHitbox {
     /// The entity that had the [`Hitbox`](crate::Hitbox); it may be gone by now.
     pub entity: Entity,
@@ -94,8 +95,11 @@ impl<'a> Sample<'a> {
         let ball = |Frame { center, radius }| BoundingSphere::new(center, radius);
         let (older, newer) = (self.history.frames[self.older], self.history.frames[self.newer]);
         if self.history.layout_numbers[self.older] != self.history.layout_numbers[self.newer] {
-            // A hitbox that only one of them has stays where it is.
-            return ball(older).merge(&ball(newer));
+            // Until the newer record, hitboxes keep their older shapes, and one that only the older record has stays where
+            // it is.
+            let hitboxes = &self.history.layout(self.older).hitboxes;
+            let largest = hitboxes.iter().map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
+            return ball(older).merge(&ball(Frame { radius: newer.radius + largest, ..newer }));
         }
         BoundingSphere::new(older.center.lerp(newer.center, self.t), older.radius.max(newer.radius))
     }
