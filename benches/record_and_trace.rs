@@ -64,7 +64,7 @@ fn run(mut rigs: Query<&mut Transform, With<Rig>>) {
 
 /// Shots from the chests of rigs at those of others, as they were up to 250 ms ago.
 fn shots(app: &TestApp, rigs: &[Entity], count: u32) -> Vec<ShotEvent> {
-    let now = app.now();
+    let now = app.now() + 1;
     let chest = |rig| app.world().get::<Transform>(rig).expect("it has a place").translation + Vec3::Y;
     (0..count)
         .map(|n| {
@@ -77,55 +77,55 @@ fn shots(app: &TestApp, rigs: &[Entity], count: u32) -> Vec<ShotEvent> {
         .collect()
 }
 
-/// Time of the steps of lag compensation in one tick.
-fn measure(app: &mut TestApp, shots: &[ShotEvent], repetitions: u64) -> Duration {
-    (0..repetitions)
-        .map(|_| {
-            app.world_mut().write_message_batch(shots.iter().copied());
-            let start = Instant::now();
-            app.world_mut().run_schedule(FixedPostUpdate);
-            let time = start.elapsed();
-            black_box(app.judge_all([]));
-            time
-        })
-        .sum()
+/// When a step of lag compensation began, and how long it has taken in all.
+#[derive(Resource, Default)]
+struct Stopwatch {
+    began: Option<Instant>,
+    total: Duration,
+}
+
+fn start(mut stopwatch: ResMut<Stopwatch>) {
+    stopwatch.began = Some(Instant::now());
+}
+
+fn stop(mut stopwatch: ResMut<Stopwatch>) {
+    let time = stopwatch.began.take().map(|began| began.elapsed());
+    stopwatch.total += time.unwrap_or_default();
+}
+
+/// Measures what runs from the set `first` to the set `last`.
+fn watch(app: &mut TestApp, first: LagCompensationSystems, last: LagCompensationSystems) {
+    app.init_resource::<Stopwatch>().add_systems(FixedPostUpdate, (start.before(first), stop.after(last)));
+}
+
+/// Runs ticks with `count` shots in each, and tells the time of what is watched.
+fn measure(app: &mut TestApp, rigs: &[Entity], count: u32, ticks: u64) -> Duration {
+    app.world_mut().resource_mut::<Stopwatch>().total = Duration::ZERO;
+    for _ in 0..ticks {
+        let shots = shots(app, rigs, count);
+        black_box(app.judge_all(shots));
+    }
+    app.world().resource::<Stopwatch>().total
 }
 
 fn record(criterion: &mut Criterion) {
-    let (mut app, _) = arena(0);
+    let (mut app, rigs) = arena(0);
+    watch(&mut app, LagCompensationSystems::RecordHistory, LagCompensationSystems::RecordHistory);
     criterion.bench_function("record 64 rigs of 19 hitboxes", |bencher| {
-        bencher.iter_custom(|repetitions| measure(&mut app, &[], repetitions));
+        bencher.iter_custom(|ticks| measure(&mut app, &rigs, 0, ticks));
     });
 }
 
 fn trace(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("record and judge shots at 64 rigs of 19 hitboxes");
+    let mut group = criterion.benchmark_group("judge shots at 64 rigs of 19 hitboxes");
     for boxes in [0, 2_000] {
         let (mut app, rigs) = arena(boxes);
+        watch(&mut app, LagCompensationSystems::AdmitShots, LagCompensationSystems::ReportVerdicts);
         for count in [1, 128] {
             group.throughput(Throughput::Elements(u64::from(count)));
             let id = BenchmarkId::from_parameter(format!("{count} shots, {boxes} walls"));
             group.bench_function(id, |bencher| {
-                bencher.iter_custom(|repetitions| {
-                    let shots = shots(&app, &rigs, count);
-                    (0..repetitions)
-                        .map(|_| {
-                            let now = app.now();
-                            let shots: Vec<_> = shots
-                                .iter()
-                                .map(|shot| {
-                                    let delay = shot.view_time.map_or(0.0, |view| view.ticks_before(shot.command_tick));
-                                    ShotEvent {
-                                        command_tick: now,
-                                        view_time: Some(ViewTime::before(now, delay)),
-                                        ..*shot
-                                    }
-                                })
-                                .collect();
-                            measure(&mut app, &shots, 1)
-                        })
-                        .sum()
-                });
+                bencher.iter_custom(|ticks| measure(&mut app, &rigs, count, ticks));
             });
         }
     }

@@ -28,7 +28,7 @@ use bevy::{
     log::{LogPlugin, info},
     prelude::*,
 };
-use bevy_hindsight::prelude::*;
+use bevy_hindsight::{Tick, prelude::*};
 use core::{f32::consts::FRAC_PI_3, time::Duration};
 
 const HZ: f64 = 64.0;

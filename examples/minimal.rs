@@ -7,7 +7,7 @@ use bevy::{
     log::{LogPlugin, info},
     prelude::*,
 };
-use bevy_hindsight::prelude::*;
+use bevy_hindsight::{Tick, prelude::*};
 use core::time::Duration;
 
 /// Ticks between what the shooter's screen shows and the server's present: 100 ms at 64 Hz.

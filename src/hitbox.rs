@@ -45,7 +45,7 @@ pub struct Rig;
 pub struct RigId(pub u64);
 
 /// Nothing of this entity can be hit: on a [`Rig`] none of its hitboxes (a spectator, a player who is invulnerable), on a
-/// [`Hitbox`] that one (a helmet that is off).
+/// [`Hitbox`] that one (a helmet that is off), on a rapier `Collider` neither that (an invisible barrier).
 ///
 /// It is recorded like everything else. A shot that was fired before it was inserted still hits; so does one fired after it
 /// was removed, and none in between.

@@ -27,11 +27,13 @@ pub use shot::{Blocker, Evidence, HitConfirmed, HitRejected, RejectReason, Rewou
 pub use time::{CurrentTick, Tick, ViewTime};
 
 /// What a game names every day.
+///
+/// [`Tick`](crate::Tick) is not among it: lightyear's prelude has one, too.
 pub mod prelude {
     #[doc(hidden)]
     pub use crate::{
-        BeginSegment, CurrentTick, HistoryBuffer, HitConfirmed, HitRejected, Hitbox, LagCompensationConfig,
-        LagCompensationPlugin, LagCompensationSystems, Life, Occluder, RejectReason, Rig, RigId, ShotEvent, ShotId,
-        Tick, Unhittable, ViewTime, Zone,
+        BeginSegment, CurrentTick, Evidence, HistoryBuffer, HitConfirmed, HitRejected, Hitbox, LagCompensationConfig,
+        LagCompensationPlugin, LagCompensationSystems, Life, Occluder, OccluderMotion, RejectReason, Rig, RigId, Shape,
+        ShotEvent, ShotId, Unhittable, ViewTime, Zone,
     };
 }

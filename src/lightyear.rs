@@ -8,6 +8,53 @@
 //! | [`ShotClientPlugin`] | client, host | remembers what the screen showed, sends shots, receives verdicts |
 //! | [`ShotServerPlugin`] | server, host | holds shots until their tick, answers them |
 //!
+//! ```
+//! use core::time::Duration;
+//!
+//! use bevy::{prelude::*, state::app::StatesPlugin};
+//! use bevy_hindsight::{lightyear::*, prelude::*};
+//! use lightyear::prelude::{client::ClientPlugins, server::ServerPlugins, *};
+//!
+//! const TICK: Duration = Duration::from_nanos(15_625_000);
+//!
+//! /// The same on both sides, in the same order.
+//! fn protocol(app: &mut App) {
+//!     app.component::<Transform>()
+//!         .replicate()
+//!         .interpolate_with(InterpolationFns::interpolate(TransformLinearInterpolation::lerp));
+//!     app.add_plugins(ShotProtocolPlugin::<()>::default());
+//! }
+//!
+//! fn server() -> App {
+//!     let mut app = App::new();
+//!     app.add_plugins((MinimalPlugins, StatesPlugin, TransformPlugin, ServerPlugins { tick_duration: TICK }));
+//!     protocol(&mut app);
+//!     app.add_plugins((LagCompensationPlugin::default(), ShotServerPlugin::<()>::default()));
+//!     app
+//! }
+//!
+//! /// A rig for each client that connects: what it controls is what it shoots from.
+//! fn spawn_player(client: On<Add, Connected>, mut commands: Commands) {
+//!     commands.spawn((
+//!         Rig,
+//!         Hitbox::capsule(0.5, 0.3).with_offset(Vec3::Y * 0.8),
+//!         Replicate::to_clients(NetworkTarget::All),
+//!         InterpolationTarget::to_clients(NetworkTarget::All),
+//!         ControlledBy { owner: client.entity, lifetime: default() },
+//!     ));
+//! }
+//!
+//! fn client() -> App {
+//!     let mut app = App::new();
+//!     app.add_plugins((MinimalPlugins, StatesPlugin, TransformPlugin, ClientPlugins { tick_duration: TICK }));
+//!     protocol(&mut app);
+//!     app.add_plugins(ShotClientPlugin::<()>::default());
+//!     app
+//! }
+//! # server().add_observer(spawn_player).finish();
+//! # client().finish();
+//! ```
+//!
 //! The client fires with [`FireShots`]:
 //!
 //! ```
@@ -34,6 +81,10 @@
 //! # bevy::ecs::system::assert_is_system(fire_rifle);
 //! # bevy::ecs::system::assert_is_system(show_hit_marker);
 //! ```
+//!
+//! What lightyear cannot decode never becomes a shot. Lightyear reports it with `error!`, so that a hostile client can write
+//! into the log of a server: there, turn its targets off, for example with the filter
+//! `info,lightyear_messages=off,lightyear_transport=off` of Bevy's `LogPlugin`.
 
 mod client;
 mod displayed;

@@ -16,14 +16,21 @@ use crate::{
 
 /// Lag compensation on the server: records [`Rig`](crate::Rig)s, and judges [`ShotEvent`]s by the past.
 ///
-/// Needs Bevy's `TimePlugin` (part of `MinimalPlugins` and `DefaultPlugins`). If `bevy_rapier` simulates in this app, its
-/// colliders stop shots; run it in the fixed loop
+/// Needs Bevy's `TimePlugin` (part of `MinimalPlugins` and `DefaultPlugins`). Clients do not need this plugin.
+///
+/// # Walls
+///
+/// If `bevy_rapier` simulates in this app, its colliders stop shots; run it in the fixed loop
 /// (`RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule()`), so that a tick is one physics step. Without it,
 /// nothing stops a shot but hitboxes.
 ///
-/// Clients do not need this plugin.
+/// A shot passes through sensors, disabled colliders, colliders with [`Unhittable`](crate::Unhittable) (an invisible barrier),
+/// all colliders on or below a [`Rig`](crate::Rig) (its hitboxes stand for it), and those of the shooter. All others stop it,
+/// whatever their collision groups: an [`Occluder`](crate::Occluder) where it stood at the view time, the rest where they
+/// stand. Rays meet capsules, balls and boxes by closed forms, and all other shapes by parry's own methods, which for
+/// cylinders, cones and convex hulls are iterative and may be some millimetres wrong.
 pub struct LagCompensationPlugin {
-    schedule: InternedScheduleLabel,
+    pub(crate) schedule: InternedScheduleLabel,
 }
 
 impl LagCompensationPlugin {

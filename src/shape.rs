@@ -4,13 +4,15 @@
 //! orders of magnitude, and single precision loses up to half a millimetre of a hit 200 m away.
 
 use bevy::{
-    math::{DQuat, DVec3, Vec3A, bounding::Aabb3d},
+    math::{DQuat, DVec3},
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
 
-/// The shape of a hitbox, centred on its own origin. All lengths are in metres, positive and finite.
+/// The shape of a hitbox, centred on its own origin. All lengths are in metres; one that is negative, infinite or not a number
+/// makes a hitbox that is never hit.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
+#[non_exhaustive]
 pub enum Shape {
     /// The points within `radius` of a segment along the local Y axis, from `-half_height` to `half_height`.
     Capsule {
@@ -47,6 +49,16 @@ impl Shape {
         }
     }
 
+    /// Whether all lengths are finite and none is negative.
+    pub(crate) fn is_sound(self) -> bool {
+        let lengths = match self {
+            Shape::Capsule { half_height, radius } => Vec3::new(half_height, radius, 0.0),
+            Shape::Ball { radius } => Vec3::splat(radius),
+            Shape::Cuboid { half_extents } => half_extents,
+        };
+        lengths.is_finite() && lengths.min_element() >= 0.0
+    }
+
     /// The radius of the smallest ball around the origin that holds the shape in any rotation, in metres.
     pub fn bounding_radius(self) -> f32 {
         match self {
@@ -54,22 +66,6 @@ impl Shape {
             Shape::Ball { radius } => radius,
             Shape::Cuboid { half_extents } => half_extents.length(),
         }
-    }
-
-    /// The box along the world axes around the shape at `pose`.
-    pub fn aabb(self, pose: Isometry3d) -> Aabb3d {
-        let half_size = match self {
-            Shape::Capsule { half_height, radius } => {
-                (pose.rotation * (Vec3A::Y * half_height)).abs() + Vec3A::splat(radius)
-            }
-            Shape::Ball { radius } => Vec3A::splat(radius),
-            Shape::Cuboid { half_extents } => {
-                (pose.rotation * (Vec3A::X * half_extents.x)).abs()
-                    + (pose.rotation * (Vec3A::Y * half_extents.y)).abs()
-                    + (pose.rotation * (Vec3A::Z * half_extents.z)).abs()
-            }
-        };
-        Aabb3d::new(pose.translation, half_size)
     }
 
     /// The distance along `ray` at which it meets the solid shape at `pose`, in metres, if that is at most `range`.
@@ -250,17 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn bounds_hold_the_shape() {
-        let pose = Isometry3d::new(Vec3::new(3.0, 2.0, 1.0), Quat::from_euler(EulerRot::XYZ, 0.3, 1.0, -0.7));
-        for shape in [CAPSULE, Shape::Cuboid { half_extents: Vec3::new(0.1, 0.5, 0.3) }] {
-            let aabb = shape.aabb(pose);
-            for direction in [Dir3::X, Dir3::Y, Dir3::Z] {
-                let far = Vec3::from(pose.translation) - *direction * 10.0;
-                let entry = Vec3A::from(far + *direction * cast(shape, pose, far, direction).unwrap());
-                assert!((entry - aabb.min).min_element() >= -1e-5 && (aabb.max - entry).min_element() >= -1e-5);
-            }
-            assert!((aabb.max - aabb.min).max_element() <= 2.0 * shape.bounding_radius() + 1e-5);
-        }
+    fn lengths_that_are_none_are_found() {
+        assert!(CAPSULE.is_sound() && Shape::Ball { radius: 0.0 }.is_sound());
+        assert!(!Shape::Ball { radius: -1.0 }.is_sound());
+        assert!(!Shape::Capsule { half_height: f32::NAN, radius: 1.0 }.is_sound());
+        assert!(!Shape::Cuboid { half_extents: Vec3::new(1.0, f32::INFINITY, 1.0) }.is_sound());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{CurrentTick, HitConfirmed, HitRejected, LagCompensationPlugin, ShotE
 ///
 /// ```
 /// use bevy::prelude::*;
-/// use bevy_hindsight::{prelude::*, test_app::TestApp};
+/// use bevy_hindsight::{Tick, prelude::*, test_app::TestApp};
 ///
 /// let mut app = TestApp::new(64.0);
 /// let shooter = app.world_mut().spawn(Rig).id();
@@ -54,13 +54,21 @@ impl TestApp {
         self.world().resource::<CurrentTick>().0
     }
 
-    /// Runs one tick.
+    /// Runs one tick, or more if the app has been told to run several in each update.
+    ///
+    /// # Panics
+    ///
+    /// If none comes, because time is paused.
     pub fn tick(&mut self) {
         let before = self.now();
         // The first update of an app has no time in it, and so no tick.
-        while self.now() == before {
+        for _ in 0..100 {
             self.0.update();
+            if self.now() != before {
+                return;
+            }
         }
+        panic!("no tick after {before:?} in 100 updates: is time paused?");
     }
 
     /// Runs all ticks up to and with `tick`.

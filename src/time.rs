@@ -88,10 +88,12 @@ impl ViewTime {
 
     /// The instant `delay` ticks before `tick`, rounded to 1/65,536 of a tick.
     ///
-    /// A negative delay lies after `tick`; a delay that is not a number counts as 0.
+    /// A negative delay lies after `tick`; a delay that is not a number counts as 0, and one of more than 2³⁰ ticks (194 days
+    /// at 64 Hz) as that many, since ticks wrap.
     pub fn before(tick: Tick, delay: f64) -> Self {
-        // `as` saturates, and gives 0 for NaN.
-        let delay = (delay * Self::FRACTIONS_PER_TICK).round() as i64;
+        const LONGEST: f64 = (1 << 30) as f64;
+        // `as` gives 0 for NaN.
+        let delay = (delay.clamp(-LONGEST, LONGEST) * Self::FRACTIONS_PER_TICK).round() as i64;
         let instant = (i64::from(tick.0) << 16).wrapping_sub(delay);
         Self::new(Tick((instant >> 16) as u32), instant as u16)
     }
@@ -144,6 +146,16 @@ mod tests {
     #[test]
     fn view_time_of_a_delay_that_is_no_number_is_the_tick() {
         assert_eq!(ViewTime::before(Tick(7), f64::NAN), ViewTime::at(Tick(7)));
+    }
+
+    #[test]
+    fn endless_delays_stay_endless_and_do_not_come_round() {
+        for delay in [3e9, 4_294_967_296.0, 4_294_967_302.0, f64::INFINITY, f64::MAX] {
+            let before = ViewTime::before(Tick(7), delay);
+            assert!(before.ticks_before(Tick(7)) > 1e9, "{delay}");
+            let after = ViewTime::before(Tick(7), -delay);
+            assert!(after.ticks_before(Tick(7)) < -1e9, "{delay}");
+        }
     }
 
     #[test]

@@ -10,11 +10,14 @@ mod rigs;
 mod scale;
 
 use bevy::prelude::*;
-use bevy_rapier3d::{prelude::ReadRapierContext, rapier::parry::shape::Shape as ParryShape};
+use bevy_rapier3d::{
+    prelude::{RapierContext, ReadRapierContext},
+    rapier::parry::shape::Shape as ParryShape,
+};
 
 use crate::{
     config::LagCompensationConfig,
-    hitbox::{Life, Occluder},
+    hitbox::{Life, Occluder, Unhittable},
     shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, Verdicts},
 };
 use cast::{Stop, isometry, normal_of, surface_normal};
@@ -38,19 +41,25 @@ pub(crate) fn trace_shots(
     lives: Query<&Life>,
     occluders: Query<(Entity, &OccluderHistory), With<Occluder>>,
     gone_occluders: Res<OccluderTombstones>,
-    rapier: ReadRapierContext,
+    unhittable: Query<(), With<Unhittable>>,
+    // Each of them, if the game simulates several.
+    rapier: ReadRapierContext<()>,
 ) {
-    let live = rapier.single().ok();
     for shot in shots.0.drain(..) {
         let mut evidence = shot.evidence;
         let (ray, view) = (shot.ray, evidence.view_time);
-        let owners = [Some(shot.shooter), rigs.rig_of(shot.shooter)];
         let histories = occluders.iter().chain(gone_occluders.iter());
-        let rewound = occluders::nearest(histories, view, ray, evidence.range, owners);
-        let reach = rewound.map_or(evidence.range, |blocker| blocker.distance);
-        let ignored = |entity| occluders.contains(entity) || rigs.is_part_of_rig_or(entity, shot.shooter);
-        let now = live.as_ref().and_then(|live| colliders::nearest(live, ray, reach, ignored));
-        evidence.blocker = now.or(rewound);
+        let own = |rig| rigs.are_one_with(rig, shot.shooter);
+        evidence.blocker = occluders::nearest(histories, view, ray, evidence.range, own);
+        let passes = |entity| {
+            let tracked = occluders.contains(entity);
+            tracked || unhittable.contains(entity) || rigs.is_part_of_rig_or(entity, shot.shooter)
+        };
+        for (simulation, colliders, joints, rigidbody_set) in &rapier.rapier_context {
+            let live = RapierContext { simulation, colliders, joints, rigidbody_set };
+            let reach = evidence.blocker.map_or(evidence.range, |blocker| blocker.distance);
+            evidence.blocker = colliders::nearest(&live, ray, reach, passes).or(evidence.blocker);
+        }
         evidence.hit = rigs.nearest_hit(view, ray, evidence.range, shot.shooter, config.hit_corpses).map(|nearest| {
             let rewound = nearest.hitbox;
             let still_alive = lives.get(nearest.rig).is_ok_and(|life| life.is_alive() && life.number() == nearest.life);

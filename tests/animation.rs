@@ -11,7 +11,7 @@ use bevy::{
     prelude::*,
     time::TimeUpdateStrategy,
 };
-use bevy_hindsight::{prelude::*, test_app::TestApp};
+use bevy_hindsight::{Tick, prelude::*, test_app::TestApp};
 use core::time::Duration;
 
 /// The duck, as (time in s, drop of the hips in m, lean of the spine in rad); steady between two of them.

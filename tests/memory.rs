@@ -1,7 +1,7 @@
 //! What a second of history takes.
 
 use bevy::prelude::*;
-use bevy_hindsight::{PoseStorage, prelude::*, test_app::TestApp};
+use bevy_hindsight::{PoseStorage, Tick, prelude::*, test_app::TestApp};
 
 const RIGS: usize = 100;
 const HITBOXES: usize = 19;

@@ -1,7 +1,7 @@
 //! What moves and stops bullets does so where it stood at the view time.
 
 use bevy::prelude::*;
-use bevy_hindsight::{OccluderMotion, RejectReason, prelude::*, test_app::TestApp};
+use bevy_hindsight::{OccluderMotion, RejectReason, Tick, prelude::*, test_app::TestApp};
 use bevy_rapier3d::prelude::*;
 
 /// Where an occluder stands in each tick.
@@ -39,7 +39,7 @@ fn blocked_at(app: &mut TestApp, shooter: Entity, delay: f64) -> Option<f32> {
         Ok(_) => None,
         Err(rejection) => {
             assert_eq!(rejection.reason, RejectReason::Blocked);
-            let blocker = rejection.evidence.blocker.unwrap();
+            let blocker = rejection.evidence.blocker.expect("it names what blocked");
             assert!(blocker.rewound);
             Some(blocker.distance)
         }

@@ -31,6 +31,7 @@ fn distance_to(case: &Case, point: DVec3) -> f64 {
         }
         Shape::Ball { radius } => (local.length() - f64::from(radius)).max(0.0),
         Shape::Cuboid { half_extents } => (local.abs() - half_extents.as_dvec3()).max(DVec3::ZERO).length(),
+        other => panic!("the reference does not know {other:?}"),
     }
 }
 
@@ -138,6 +139,7 @@ fn is_deep(case: &Case) -> bool {
         Shape::Capsule { half_height, radius } => Shape::Capsule { half_height, radius: radius - 2e-6 },
         Shape::Ball { radius } => Shape::Ball { radius: radius - 2e-6 },
         Shape::Cuboid { half_extents } => Shape::Cuboid { half_extents: half_extents - Vec3::splat(2e-6) },
+        other => panic!("the reference does not know {other:?}"),
     };
     walk(&Case { shape: thinner, ..*case }).1.is_some()
 }

@@ -90,7 +90,7 @@ fn play(mut app: TestApp) -> Vec<Said> {
                 .with_id(ShotId::local(sequence))
                 .seen_at(ViewTime::before(now, delay))
         });
-        said.extend(app.judge_all(shots).iter().map(|verdict| describe(verdict, &number_of)));
+        said.extend(app.judge_all(shots).iter().map(|verdict| describe(verdict, number_of)));
     }
     said
 }

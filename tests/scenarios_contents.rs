@@ -1,5 +1,7 @@
 //! Section B of the public faults of hit registration: what history holds.
 //!
+//! Written elsewhere: B20 also in `src/shot/admit.rs`.
+//!
 //! Still missing:
 //!
 //! * B21 and B28, the answers under a policy that clamps to the oldest record and flags it: there is no such policy yet, and
@@ -13,7 +15,7 @@ use core::time::Duration;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_hindsight::{
     RejectReason::{Missed, ViewTimeTooOld},
-    ViewSource,
+    Tick, ViewSource,
     prelude::*,
 };
 use fixture::{Range, assert_near, x};

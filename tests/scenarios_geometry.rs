@@ -12,7 +12,7 @@ use bevy::{
     ecs::{component::ComponentId, resource::IsResource},
     prelude::*,
 };
-use bevy_hindsight::{RejectReason::Missed, prelude::*};
+use bevy_hindsight::{RejectReason::Missed, Tick, prelude::*};
 use bevy_rapier3d::prelude::*;
 use fixture::{Range, assert_near, x};
 
@@ -140,7 +140,11 @@ fn b51_a_thousand_queries_change_nothing_in_the_world() {
             .after(LagCompensationSystems::ReportVerdicts),
         );
     range.app.run_to(Tick(99));
-    let shots = core::array::from_fn::<_, 1_000, _>(|n| (x(4.5 + 0.008 * n as f32), n as f64 * 0.064));
+    // All over the second that is remembered; one of three at F, the others a metre to its left or right.
+    let shots = core::array::from_fn::<_, 1_000, _>(|n| {
+        let ticks = n as f32 * 0.064;
+        (x(12.5 - 0.125 * ticks + (n % 3) as f32 - 1.0), f64::from(ticks))
+    });
     let answers = range.fire(shots);
     let hits = answers.iter().filter(|answer| answer.is_ok()).count();
     assert!((50..950).contains(&hits), "some of the shots should hit, not all: {hits}");
@@ -148,7 +152,8 @@ fn b51_a_thousand_queries_change_nothing_in_the_world() {
     assert_eq!(*times, 100);
     let traces = traces.as_ref().unwrap();
     assert_eq!(traces.colliders, 2);
-    assert!(traces.places.len() >= 5 && traces.ticks.len() > 100, "there should be something to compare");
+    assert_eq!(traces.places.len(), 5);
+    assert!(traces.ticks.len() >= 50, "there should be something to compare: {}", traces.ticks.len());
 }
 
 /// B53: origin inside a hitbox.

@@ -1,5 +1,7 @@
 //! Section C of the public faults of hit registration: teleport, death, respawn, despawn, visibility.
 //!
+//! Written elsewhere: B30, at all tick rates and in all directions, in `src/history/segment.rs`.
+//!
 //! Still missing:
 //!
 //! * B37 (anti-cheat false positives after small or forced teleports): needs a validator of hits that a client claims.
@@ -8,7 +10,7 @@
 mod fixture;
 
 use bevy::prelude::*;
-use bevy_hindsight::{RejectReason::Missed, prelude::*};
+use bevy_hindsight::{RejectReason::Missed, Tick, prelude::*};
 use fixture::{Range, Runner, assert_near, x};
 
 /// An app just before tick 100, with F of radius 0.5.

@@ -18,7 +18,7 @@ mod fixture;
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_hindsight::{RejectReason::Missed, prelude::*};
+use bevy_hindsight::{RejectReason::Missed, Tick, prelude::*};
 use bevy_rapier3d::prelude::*;
 use fixture::{Range, Runner, assert_near, x};
 

@@ -6,7 +6,7 @@
 mod fixture;
 
 use bevy::prelude::*;
-use bevy_hindsight::{RejectReason::Blocked, prelude::*, test_app::Verdict};
+use bevy_hindsight::{RejectReason::Blocked, Tick, prelude::*, test_app::Verdict};
 use bevy_rapier3d::prelude::*;
 use fixture::{Range, assert_near, x};
 

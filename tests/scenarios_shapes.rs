@@ -9,7 +9,7 @@ mod fixture;
 use core::f32::consts::FRAC_PI_2;
 
 use bevy::prelude::*;
-use bevy_hindsight::{RejectReason::Missed, RewoundHitbox, Shape, prelude::*};
+use bevy_hindsight::{RejectReason::Missed, RewoundHitbox, Shape, Tick, prelude::*};
 use bevy_rapier3d::geometry::ColliderScale;
 use fixture::{Range, assert_near, x};
 

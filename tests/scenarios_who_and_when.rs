@@ -21,7 +21,7 @@ mod fixture;
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use bevy_hindsight::{RejectReason, prelude::*};
+use bevy_hindsight::{RejectReason, Tick, prelude::*};
 use fixture::{Range, assert_near, x};
 
 /// B64: the core of it. A shot at the present is judged in the present, whatever the shooter asked for before.

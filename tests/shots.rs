@@ -1,7 +1,7 @@
 //! Each shot gets the one answer that a perfect observer of the shooter's screen would give.
 
 use bevy::prelude::*;
-use bevy_hindsight::{RejectReason, ViewSource, prelude::*, test_app::TestApp};
+use bevy_hindsight::{RejectReason, Tick, ViewSource, prelude::*, test_app::TestApp};
 
 /// A ball of this radius that runs along X at 8 m/s: at tick T it stands at x = T / 8, z = 10.
 #[derive(Component)]

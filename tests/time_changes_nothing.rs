@@ -36,7 +36,7 @@ fn play(change: impl Fn(&mut TestApp, u32)) -> Vec<(u32, Option<u32>)> {
             said.0.push((hit.shot.sequence, Some(hit.hit.point.x.to_bits())));
         })
         .add_observer(|rejection: On<HitRejected>, mut said: ResMut<Said>| {
-            said.0.push((rejection.shot.sequence, None))
+            said.0.push((rejection.shot.sequence, None));
         });
     app.world_mut().spawn(Rig);
     app.world_mut().spawn((Rig, Hitbox::ball(0.05), Transform::from_xyz(0.0, 0.0, 10.0)));
@@ -60,7 +60,7 @@ fn every(frame: f64) -> TimeUpdateStrategy {
 fn pauses_speeds_and_frame_rates_leave_every_verdict_as_it_was() {
     let expected = play(|_, _| {});
     let hits = expected.iter().filter(|(_, point)| point.is_some()).count();
-    assert!(hits >= 180 && hits <= 250, "most of the rewound shots hit, most of the others do not: {hits}");
+    assert!((180..=250).contains(&hits), "most of the rewound shots hit, most of the others do not: {hits}");
 
     let compare = |name, said| assert_eq!(said, expected, "{name}");
     let frames = |strategy: fn() -> TimeUpdateStrategy| {

@@ -112,8 +112,8 @@ fn a_message_that_is_no_shot_is_dropped_and_the_link_lives_on() {
     let mut sim = quiet(Transport::Memory);
     for bytes in [vec![], vec![0xFF; 3], vec![0xFF; 200], vec![0; 5], vec![1; 9]] {
         sim.send_bytes(0, bytes);
-        sim.run(Duration::from_millis(100));
     }
+    // In the same frame, and so in the same packet.
     let request = sound(&sim, 1);
     sim.fire_raw(0, request);
     let answers = answers(&mut sim);

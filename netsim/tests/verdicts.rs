@@ -53,7 +53,7 @@ fn clients_at_any_frame_rate_hit_what_they_see() {
         let settled = &log.fired[60..];
         let hit = |shot| {
             let verdict = log.verdicts.iter().find(|verdict| verdict.shot == shot).expect("was answered");
-            matches!(verdict.outcome, ShotOutcome::Hit { .. })
+            verdict.outcome.is_hit()
         };
         let wrong = settled.iter().filter(|fired| hit(fired.shot) != fired.on_target).count();
         assert!(wrong * 50 <= settled.len(), "client {client}: {wrong} of {} verdicts are wrong", settled.len());
@@ -113,7 +113,7 @@ fn a_listen_server_judges_its_host_in_the_present_and_its_guests_in_the_past() {
 }
 
 fn guest_connection(sim: &Sim) -> u64 {
-    let guest = sim.client_log(0).verdicts.iter().find(|verdict| matches!(verdict.outcome, ShotOutcome::Hit { .. }));
+    let guest = sim.client_log(0).verdicts.iter().find(|verdict| verdict.outcome.is_hit());
     let view = guest.expect("the guest has hit").view_time;
     let judged =
         sim.server_log().judged.iter().find(|judged| judged.view_time == view && judged.view_time.fraction != 0);

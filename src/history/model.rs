@@ -175,7 +175,10 @@ fn play(storage: PoseStorage, start: u32, script: &[Vec<Change>]) -> (HistoryBuf
     let mut records: Vec<Remembered> = Vec::new();
     let (mut segment, mut last) = (0, None);
     for changes in script {
-        let asked = changes.iter().fold(false, |asked, change| now.change(*change) || asked);
+        let mut asked = false;
+        for change in changes {
+            asked |= now.change(*change);
+        }
         if asked {
             history.begin_segment();
         }

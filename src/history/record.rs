@@ -53,11 +53,16 @@ impl Hierarchy<'_, '_> {
         while let Some((entity, transform)) = scratch.open.pop() {
             if let Ok((hitbox, scale, unhittable)) = self.hitboxes.get(entity) {
                 let world = transform.child(&Transform::from_isometry(hitbox.offset)).to_transform();
+                let shape = hitbox.shape.scaled(scale.map_or(world.scale, |scale| scale.apply_to(world.scale)));
+                let sound = shape.is_sound() && world.translation.is_finite() && world.rotation.is_finite();
+                if !sound {
+                    warn_once!("the hitbox of `{entity}` cannot be hit: {shape:?} at {world:?}");
+                }
                 scratch.hitboxes.push(RecordedHitbox {
                     entity,
                     zone: hitbox.zone,
-                    shape: hitbox.shape.scaled(scale.map_or(world.scale, |scale| scale.apply_to(world.scale))),
-                    hittable: hittable && !unhittable,
+                    shape,
+                    hittable: hittable && !unhittable && sound,
                 });
                 scratch.poses.push(pose::of(&world));
             }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which part of a body a [`Hitbox`](crate::Hitbox) is. The crate reports it; what a zone is worth is the game's rule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
+#[non_exhaustive]
 pub enum Zone {
     /// The head.
     Head,

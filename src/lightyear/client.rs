@@ -3,10 +3,7 @@
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use lightyear::prelude::{
-    InterpolationSystems, MessageReceiver, MessageSystems, SyncSystems,
-    client::{Client, ClientPlugins},
-};
+use lightyear::prelude::{InterpolationSystems, MessageReceiver, MessageSystems, SyncSystems, client::Client};
 
 use super::{
     Displayed, ShotData, ShotOutcome, ShotProtocolPlugin, ShotVerdict,
@@ -50,8 +47,8 @@ impl<W: ShotData> ShotClientPlugin<W> {
 pub enum ShotClientSystems {
     /// Verdicts that have come become [`VerdictReceived`]: in `PreUpdate`.
     ReceiveVerdicts,
-    /// [`Displayed`] is set to the instant that interpolated entities now stand at: in `Update`, after lightyear has
-    /// interpolated them.
+    /// [`Displayed`] is set to the instant that interpolated entities now stand at: in `Update`, after all of lightyear's
+    /// `InterpolationSystems`.
     RememberDisplayed,
     /// The shots of this frame are handed to lightyear: in `PostUpdate`.
     SendShots,
@@ -75,8 +72,7 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
     fn build(&self, app: &mut App) {
         assert!(
             app.is_plugin_added::<ShotProtocolPlugin<W>>(),
-            "`ShotClientPlugin` needs lightyear's `{}` and `{}` to be added before it",
-            ShortName::of::<ClientPlugins>(),
+            "`ShotClientPlugin` needs `{}` to be added before it",
             ShortName::of::<ShotProtocolPlugin<W>>(),
         );
         app.init_resource::<Displayed>()
@@ -84,7 +80,7 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
             .add_message::<VerdictReceived>()
             .add_observer(relabel_shots::<W>)
             .configure_sets(PreUpdate, ShotClientSystems::ReceiveVerdicts.after(MessageSystems::Receive))
-            .configure_sets(Update, ShotClientSystems::RememberDisplayed.after(InterpolationSystems::Prepare))
+            .configure_sets(Update, ShotClientSystems::RememberDisplayed.after(InterpolationSystems::All))
             .configure_sets(
                 PostUpdate,
                 ShotClientSystems::SendShots.after(SyncSystems::Sync).before(MessageSystems::Send),

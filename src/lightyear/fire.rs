@@ -16,8 +16,9 @@ use crate::{shot::ShotId, time::Tick};
 /// Fires shots on a client.
 ///
 /// Use it in `FixedUpdate`: the shot then belongs to the tick of the input that caused it, and to the frame that the player
-/// has last seen. In `Update`, order the system before
-/// [`ShotClientSystems::RememberDisplayed`](super::ShotClientSystems::RememberDisplayed) for the same.
+/// has last seen. In `Update`, order the system before lightyear's `InterpolationSystems::Prepare` for the same, or after
+/// [`ShotClientSystems::RememberDisplayed`](super::ShotClientSystems::RememberDisplayed) to shoot at the frame that is about
+/// to be drawn.
 ///
 /// The host of a listen server has the server's own entities on the screen. A system that compares its ray with them in
 /// `FixedUpdate` (a bot, a predicted hit) must run before they move, to find them as they were drawn.
@@ -50,7 +51,7 @@ impl<W: ShotData> FireShots<'_, W> {
     /// Fires along `ray`, at most `range` metres far; the game's own data travels with it.
     ///
     /// The shot is stamped with what the screen shows, and sent at the end of the frame. Its verdict comes as a
-    /// [`VerdictReceived`](super::VerdictReceived) with the id that this returns.
+    /// [`VerdictReceived`](super::VerdictReceived) with the id that this returns, unless the connection ends before.
     ///
     /// # Errors
     ///

@@ -28,16 +28,30 @@ impl<W: Send + Sync + 'static> Default for Inbox<W> {
 }
 
 impl<W: Send + Sync + 'static> Inbox<W> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.refused.is_empty()
+    }
+
     /// Takes a shot in, unless one with its sequence number has been taken in before.
     pub(super) fn receive(&mut self, shot: ShotRequest<W>, now: Tick, limits: InboxLimits) {
         if !self.seen.insert(shot.sequence) {
             debug!("shot {} came again, or far too late to tell; dropped", shot.sequence);
         } else if shot.command_tick.since(now) > limits.ahead as i32 {
-            self.refused.push((shot, RejectReason::CommandTickAhead));
+            self.refuse(shot, RejectReason::CommandTickAhead);
         } else if self.waiting.len() >= limits.waiting {
-            self.refused.push((shot, RejectReason::TooManyWaiting));
+            self.refuse(shot, RejectReason::TooManyWaiting);
         } else {
             self.waiting.push(shot);
+        }
+    }
+
+    fn refuse(&mut self, shot: ShotRequest<W>, reason: RejectReason) {
+        // No honest client comes near this, and a flood must not fill the memory while the game is paused.
+        const MOST: usize = 1_024;
+        if self.refused.len() < MOST {
+            self.refused.push((shot, reason));
+        } else {
+            debug!("shot {} dropped without an answer: {reason:?}", shot.sequence);
         }
     }
 
@@ -51,7 +65,7 @@ impl<W: Send + Sync + 'static> Inbox<W> {
         for (shot, reason) in self.refused.drain(..) {
             to(shot, Some(reason));
         }
-        self.waiting.sort_by_key(|shot| (shot.command_tick.since(now), shot.sequence));
+        self.waiting.sort_unstable_by_key(|shot| (shot.command_tick.since(now), shot.sequence));
         let due = self.waiting.partition_point(|shot| shot.command_tick.since(now) <= 0);
         for shot in self.waiting.drain(..due) {
             let late = now.since(shot.command_tick) > limits.late as i32;

@@ -46,6 +46,7 @@ pub struct ShotRequest<W> {
 
 /// The server's answer to one [`ShotRequest`].
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct ShotVerdict {
     /// The client's number for the shot.
     pub sequence: u32,
@@ -62,6 +63,7 @@ pub struct ShotVerdict {
 #[non_exhaustive]
 pub enum ShotOutcome {
     /// It hit.
+    #[non_exhaustive]
     Hit {
         /// The rig, as an entity of the receiver's world; `None` if that has no such entity (any more).
         target: Option<Entity>,
@@ -78,6 +80,13 @@ pub enum ShotOutcome {
     Rejected(RejectReason),
 }
 
+impl ShotOutcome {
+    /// Whether the shot hit.
+    pub const fn is_hit(&self) -> bool {
+        matches!(self, Self::Hit { .. })
+    }
+}
+
 impl MapEntities for ShotVerdict {
     fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
         if let ShotOutcome::Hit { target, .. } = &mut self.outcome {
@@ -90,7 +99,8 @@ impl MapEntities for ShotVerdict {
 /// Registers [`ShotChannel`], [`ShotRequest`] and [`ShotVerdict`].
 ///
 /// Lightyear numbers channels and messages in the order of their registration. So add this plugin where the game registers
-/// its own protocol, in the same place on both sides, after lightyear's `ClientPlugins` or `ServerPlugins`.
+/// its own protocol, in the same place on both sides, after lightyear's `ClientPlugins` or `ServerPlugins`. An app can have
+/// only one type of [`ShotData`]; a game with several kinds of weapon makes it an enum.
 pub struct ShotProtocolPlugin<W: ShotData = ()>(PhantomData<fn() -> W>);
 
 impl<W: ShotData> Default for ShotProtocolPlugin<W> {

@@ -2,10 +2,9 @@
 
 use core::{marker::PhantomData, time::Duration};
 
-use bevy::prelude::*;
+use bevy::{ecs::system::SystemParam, prelude::*};
 use lightyear::prelude::{
-    ControlledBy, LocalTimeline, MessageReceiver, MessageSender, MessageSystems,
-    server::{ClientOf, ServerPlugins},
+    ControlledBy, LocalTimeline, MessageReceiver, MessageSender, MessageSystems, server::ClientOf,
 };
 
 use super::{
@@ -14,6 +13,7 @@ use super::{
 };
 use crate::{
     hitbox::{Rig, RigId},
+    plugin::LagCompensationPlugin,
     schedule::LagCompensationSystems,
     shot::{Evidence, HitConfirmed, HitRejected, RejectReason, ShotEvent, ShotId, Verdicts, report_verdicts},
     time::{CurrentTick, Tick},
@@ -22,10 +22,10 @@ use crate::{
 /// The server half: receives shots, holds each until the server runs its command tick, and answers the shooter.
 ///
 /// Add it after lightyear's `ServerPlugins`, [`ShotProtocolPlugin`] and
-/// [`LagCompensationPlugin`](crate::LagCompensationPlugin), which must run in `FixedPostUpdate`, its default.
+/// [`LagCompensationPlugin`].
 ///
-/// The shooter of a connection is the [`Rig`] that it controls (lightyear's `ControlledBy`); if it controls several, the one
-/// with the smallest [`RigId`]. A connection that controls none is answered with
+/// The shooter of a connection is the [`Rig`] that it controls (lightyear's `ControlledBy`, on the rig itself or above it); if
+/// it controls several, the one with the smallest [`RigId`]. A connection that controls none is answered with
 /// [`RejectReason::ShooterUnknown`].
 ///
 /// The host of a listen server plays in the server's own world and is judged in the present: by the tick that its last frame
@@ -77,6 +77,8 @@ impl ShotServerConfig {
 pub struct ShotReceived<W: ShotData> {
     /// Which shot.
     pub shot: ShotId,
+    /// The connection it came over.
+    pub link: Entity,
     /// The shooter's rig.
     pub shooter: Entity,
     /// What the client sent along with it.
@@ -87,20 +89,18 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
     fn build(&self, app: &mut App) {
         assert!(
             app.is_plugin_added::<ShotProtocolPlugin<W>>(),
-            "`ShotServerPlugin` needs lightyear's `{}` and `{}` to be added before it",
-            ShortName::of::<ServerPlugins>(),
+            "`ShotServerPlugin` needs `{}` to be added before it",
             ShortName::of::<ShotProtocolPlugin<W>>(),
         );
-        assert!(
-            app.is_plugin_added::<crate::LagCompensationPlugin>(),
-            "`ShotServerPlugin` needs `LagCompensationPlugin` to be added before it",
-        );
+        let judged_in = app.get_added_plugins::<LagCompensationPlugin>();
+        let schedule = judged_in.first().map(|plugin| plugin.schedule);
+        let schedule = schedule.expect("`ShotServerPlugin` needs `LagCompensationPlugin` to be added before it");
         app.init_resource::<ShotServerConfig>()
             .add_message::<ShotReceived<W>>()
             .add_systems(PreUpdate, receive_requests::<W>.after(MessageSystems::Receive))
             .add_systems(FixedPreUpdate, follow_local_timeline)
             .add_systems(
-                FixedPostUpdate,
+                schedule,
                 (
                     release_shots::<W>.in_set(LagCompensationSystems::ReceiveShots),
                     send_verdicts.in_set(LagCompensationSystems::ReportVerdicts).after(report_verdicts),
@@ -134,9 +134,28 @@ fn connection_of(link: Entity) -> u64 {
     link.to_bits()
 }
 
+/// Which rig shoots for which connection.
+#[derive(SystemParam)]
+struct Shooters<'w, 's> {
+    rigs: Query<'w, 's, (Entity, Option<&'static RigId>), With<Rig>>,
+    controlled: Query<'w, 's, &'static ControlledBy>,
+    parents: Query<'w, 's, &'static ChildOf>,
+}
+
+impl Shooters<'_, '_> {
+    fn of(&self, link: Entity) -> Option<Entity> {
+        let owner_of = |rig| {
+            let mut ancestry = core::iter::once(rig).chain(self.parents.iter_ancestors(rig));
+            ancestry.find_map(|entity| self.controlled.get(entity).ok())
+        };
+        let own = self.rigs.iter().filter(|(rig, _)| owner_of(*rig).is_some_and(|by| by.owner == link));
+        own.map(|(rig, id)| (id.copied().unwrap_or_default(), rig)).min().map(|(_, rig)| rig)
+    }
+}
+
 fn release_shots<W: ShotData>(
     mut links: Query<(Entity, &mut Inbox<W>, &mut MessageSender<ShotVerdict>)>,
-    rigs: Query<(Entity, &ControlledBy, Option<&RigId>), With<Rig>>,
+    shooters: Shooters,
     tick: Res<CurrentTick>,
     config: Res<ShotServerConfig>,
     time: Res<Time<Fixed>>,
@@ -147,10 +166,13 @@ fn release_shots<W: ShotData>(
     let now = tick.0;
     let limits = config.limits(time.timestep());
     for (link, mut inbox, mut sender) in &mut links {
+        if inbox.is_empty() {
+            continue;
+        }
+        let shooter = shooters.of(link);
         inbox.release(now, limits, |request, refused| {
-            let controlled = rigs.iter().filter(|(_, by, _)| by.owner == link);
-            let shooter = controlled.map(|(rig, _, id)| (id.copied().unwrap_or_default(), rig)).min();
-            let Some((_, shooter)) = shooter else {
+            let Some(shooter) = shooter else {
+                debug!("shot {} of link `{link}`, which controls no rig", request.sequence);
                 sender.send::<ShotChannel>(ShotVerdict {
                     sequence: request.sequence,
                     judged_at: now,
@@ -171,7 +193,7 @@ fn release_shots<W: ShotData>(
             if let Some(reason) = refused {
                 verdicts.reject(shooter, shot.id, reason, Evidence::of(&shot, now));
             } else {
-                received.write(ShotReceived { shot: shot.id, shooter, weapon: request.weapon });
+                received.write(ShotReceived { shot: shot.id, link, shooter, weapon: request.weapon });
                 shots.write(shot);
             }
         });

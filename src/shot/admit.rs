@@ -43,7 +43,7 @@ pub(crate) fn admit_shots(
         match checked {
             Ok(ray) => {
                 evidence.direction = *ray.direction;
-                evidence.range = shot.range.min(config.max_range);
+                evidence.range = shot.range.min(config.max_range.max(0.0));
                 admitted.0.push(AdmittedShot { shooter: shot.shooter, id: shot.id, ray, evidence });
             }
             Err(reason) => {

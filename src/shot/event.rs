@@ -44,7 +44,7 @@ impl ShotId {
 /// ```
 #[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct ShotEvent {
-    /// Who shoots. Their own rig is never hit.
+    /// Who shoots. The rig on this entity is never hit, and none above it, such as the car that the shooter sits in.
     pub shooter: Entity,
     /// Comes back in the verdict.
     pub id: ShotId,

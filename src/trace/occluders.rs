@@ -186,18 +186,17 @@ pub(super) fn bury_occluder(
     tombstones.0.push((removed.entity, history));
 }
 
-/// The nearest occluder on the ray as they stood at `view`; those of the rigs in `owners` only if they block their owner.
+/// The nearest occluder on the ray as they stood at `view`; those of the shooter's `own` rigs only if they block their owner.
 pub(super) fn nearest<'a>(
     histories: impl Iterator<Item = (Entity, &'a OccluderHistory)>,
     view: ViewTime,
     ray: Ray3d,
     range: f32,
-    owners: [Option<Entity>; 2],
+    own: impl Fn(Entity) -> bool,
 ) -> Option<Blocker> {
     let mut best: Option<(Stop, &SharedShape)> = None;
     for (entity, history) in histories {
-        let own = history.owner.is_some() && owners.contains(&history.owner);
-        if own && !history.occluder.blocks_owner {
+        if !history.occluder.blocks_owner && history.owner.is_some_and(&own) {
             continue;
         }
         let Some((pose, shape)) = history.at(view) else { continue };

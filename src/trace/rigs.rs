@@ -39,12 +39,12 @@ impl RewoundRigs<'_, '_> {
         self.ancestry(entity).any(|entity| entity == shooter || self.rigs.contains(entity))
     }
 
-    /// The rig on or above an entity.
-    pub(super) fn rig_of(&self, entity: Entity) -> Option<Entity> {
-        self.ancestry(entity).find(|entity| self.rigs.contains(*entity))
+    /// Whether a rig is the shooter's own: on their entity or above it, as the car that a driver sits in.
+    pub(super) fn are_one_with(&self, rig: Entity, shooter: Entity) -> bool {
+        self.ancestry(shooter).any(|entity| entity == rig)
     }
 
-    /// The nearest hitbox on the ray at `view`, those of the shooter's own rig left out, and those of the dead if they cannot
+    /// The nearest hitbox on the ray at `view`, those of the shooter's own rigs left out, and those of the dead if they cannot
     /// be hit.
     ///
     /// A rig that has no record around `view` did not exist then, and is not hit.
@@ -56,11 +56,10 @@ impl RewoundRigs<'_, '_> {
         shooter: Entity,
         hit_corpses: bool,
     ) -> Option<Nearest> {
-        let own = self.rig_of(shooter);
         let present = self.histories.iter().map(|(rig, history, id)| (rig, history, id.copied().unwrap_or_default()));
         let mut best: Option<Nearest> = None;
         for (rig, history, id) in present.chain(self.tombstones.iter()) {
-            if Some(rig) == own {
+            if self.are_one_with(rig, shooter) {
                 continue;
             }
             let Some(sample) = history.sample(view).filter(|sample| hit_corpses || sample.is_alive()) else { continue };

@@ -77,6 +77,16 @@ pub enum DuelError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The server did not see what a client saw.
+    #[error(
+        "`{name}` had {on_target} shots on target, of which too few were confirmed, or none more than without compensation"
+    )]
+    Disagreement {
+        /// The client.
+        name: String,
+        /// How many shots were on target on its screen.
+        on_target: usize,
+    },
     /// The report could not be written.
     #[error("cannot write {}: {source}", path.display())]
     CannotWrite {

@@ -42,6 +42,10 @@ pub struct LocalArgs {
     /// Write the report to this file as JSON, too; `-` writes it to standard output instead of the table.
     #[arg(long, value_name = "PATH")]
     json: Option<PathBuf>,
+    /// Fail unless each client had shots on target, and the server confirmed at least this share of them, and more than it
+    /// would have without compensation. For automatic checks.
+    #[arg(long, value_name = "PER CENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    require_agreement: Option<u8>,
 }
 
 /// A process of the duel; it does not outlive this value.
@@ -119,7 +123,11 @@ pub fn run(args: &LocalArgs) -> Result<(), DuelError> {
         let line = await_line(&mut clients, index, &mut server, deadline, limit)?;
         report.clients.extend(parse_report(&clients[index].name, &line)?.clients);
     }
-    output.publish(&report)
+    output.publish(&report)?;
+    match args.require_agreement {
+        Some(per_cent) => report.require_agreement(f64::from(per_cent) / 100.0),
+        None => Ok(()),
+    }
 }
 
 fn await_address(server: &mut Part) -> Result<SocketAddr, DuelError> {

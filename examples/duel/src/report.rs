@@ -76,6 +76,21 @@ impl Output {
 }
 
 impl Report {
+    /// An error unless each client had shots on target and at least this share of them was confirmed, more than without
+    /// compensation.
+    pub fn require_agreement(&self, share: f64) -> Result<(), DuelError> {
+        let good = |client: &ClientReport| {
+            let uncompensated = client.agreement_uncompensated.unwrap_or(0.0);
+            client.agreement.is_some_and(|agreement| agreement >= share && agreement > uncompensated)
+        };
+        match self.clients.iter().find(|client| !good(client)) {
+            None => Ok(()),
+            Some(ClientReport { name, on_target, .. }) => {
+                Err(DuelError::Disagreement { name: name.clone(), on_target: *on_target })
+            }
+        }
+    }
+
     fn write_json(&self, mut to: impl Write) -> io::Result<()> {
         serde_json::to_writer(&mut to, self)?;
         writeln!(to)
@@ -161,5 +176,17 @@ mod tests {
             assert!(!red[key].is_null(), "{key}");
         }
         assert_eq!(serde_json::from_slice::<Report>(&json).unwrap(), report());
+    }
+
+    #[test]
+    fn agreement_can_be_required() {
+        let client = |agreement, uncompensated| {
+            let client = ClientReport { agreement, agreement_uncompensated: uncompensated, ..Default::default() };
+            Report { clients: vec![client] }.require_agreement(0.9).is_ok()
+        };
+        assert!(client(Some(0.9), Some(0.1)));
+        assert!(!client(Some(0.89), Some(0.1)));
+        assert!(!client(Some(1.0), Some(1.0)), "compensation should make a difference");
+        assert!(!client(None, None), "nothing was measured");
     }
 }

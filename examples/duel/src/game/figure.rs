@@ -89,9 +89,12 @@ mod tests {
 
     #[test]
     fn the_figure_stands_on_the_floor_and_is_as_tall_as_a_person() {
-        let boxes = parts().into_iter().map(|part| part.hitbox.shape.aabb(part.place.to_isometry()));
-        let (low, high) =
-            boxes.fold((f32::MAX, f32::MIN), |(low, high), aabb| (low.min(aabb.min.y), high.max(aabb.max.y)));
+        // From below and above, at many places: the first hits are the soles and the crown.
+        let places = (0..400).map(|n| Vec3::new((n % 20) as f32 * 0.04 - 0.4, 0.0, (n / 20) as f32 * 0.04 - 0.4));
+        let reach = |from: f32, direction| {
+            places.clone().filter_map(|place| shoot(place + Vec3::Y * from, direction)).fold(f32::MAX, f32::min)
+        };
+        let (low, high) = (reach(-5.0, Dir3::Y) - 5.0, 5.0 - reach(5.0, Dir3::NEG_Y));
         assert!(low.abs() < 0.01 && (high - 1.8).abs() < 0.01, "{low} {high}");
     }
 

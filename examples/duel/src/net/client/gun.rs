@@ -1,7 +1,7 @@
 //! How the bot shoots, and what its own screen says of each shot.
 
 use bevy::prelude::*;
-use bevy_hindsight::lightyear::{FireShots, ShotClientSystems, ShotOutcome, VerdictReceived};
+use bevy_hindsight::lightyear::{FireShots, ShotClientSystems, VerdictReceived};
 use lightyear::prelude::{Controlled, MessageReceiver, Predicted, client::Client, is_in_rollback};
 
 use super::{
@@ -71,7 +71,7 @@ fn note_verdicts(
     mut log: ResMut<ShotLog>,
 ) {
     for verdict in verdicts.read() {
-        let confirmed = matches!(verdict.outcome, ShotOutcome::Hit { .. });
+        let confirmed = verdict.outcome.is_hit();
         if log.judged(verdict.shot.sequence, confirmed) == Some(false) {
             debug!("screen and server disagree: {verdict:?}");
         }
