@@ -210,14 +210,17 @@ impl HistoryBuffer {
 /// their poses.
 fn frame_of(rig: &RigRecord) -> Frame {
     let root = Vec3::from(rig.root.translation);
-    let (mut min, mut max) = (root, root);
-    for pose in rig.poses {
-        min = min.min(pose.translation.into());
-        max = max.max(pose.translation.into());
+    if !root.is_finite() {
+        return Frame::default();
     }
+    // What is not sound is not hittable either.
+    let hitboxes =
+        rig.hitboxes.iter().zip(rig.poses).map(|(hitbox, pose)| (hitbox.shape, Vec3::from(pose.translation)));
+    let sound = hitboxes.filter(|(shape, place)| shape.is_sound() && place.is_finite());
+    let (min, max) = sound.clone().fold((root, root), |(min, max), (_, place)| (min.min(place), max.max(place)));
     let center = min.midpoint(max);
-    let radius = rig.hitboxes.iter().zip(rig.poses).fold(root.distance(center), |radius, (hitbox, pose)| {
-        radius.max(Vec3::from(pose.translation).distance(center) + hitbox.shape.bounding_radius())
+    let radius = sound.fold(root.distance(center), |radius, (shape, place)| {
+        radius.max(place.distance(center) + shape.bounding_radius())
     });
     Frame { center, radius }
 }

@@ -5,7 +5,7 @@
 use std::alloc::System;
 
 use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*};
-use bevy_hindsight::{prelude::*, test_app::TestApp};
+use bevy_hindsight::{PoseStorage, prelude::*, test_app::TestApp};
 use bevy_rapier3d::prelude::*;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -33,13 +33,23 @@ fn swing(mut rigs: Query<&mut Transform, With<Rig>>, tick: Res<CurrentTick>) {
     }
 }
 
-#[test]
-fn recording_and_judging_allocate_nothing_after_warm_up() {
+/// The sway of a door, and of a player who crouches twice a second.
+fn sway(mut doors: Query<&mut Transform, With<Occluder>>, mut hitboxes: Query<&mut Hitbox>, tick: Res<CurrentTick>) {
+    for mut transform in &mut doors {
+        transform.translation.x = (tick.0.0 % 30) as f32 * 0.1;
+    }
+    let crouching = tick.0.0 % 32 < 16;
+    for mut hitbox in &mut hitboxes {
+        hitbox.shape = Shape::Capsule { half_height: if crouching { 0.05 } else { 0.1 }, radius: 0.08 };
+    }
+}
+
+fn arena(storage: PoseStorage) -> (TestApp, Entity) {
     let mut app = TestApp::new(64.0);
     app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
         .insert_resource(TimestepMode::Fixed { dt: 1.0 / 64.0, substeps: 1 })
         .insert_resource(Counter { region: Region::new(ALLOCATOR), allocations: 0 })
-        .add_systems(FixedUpdate, swing)
+        .add_systems(FixedUpdate, (swing, sway))
         .add_systems(
             FixedPostUpdate,
             (
@@ -53,6 +63,7 @@ fn recording_and_judging_allocate_nothing_after_warm_up() {
         schedule.set_executor(SingleThreadedExecutor::new());
     });
     let world = app.world_mut();
+    world.resource_mut::<LagCompensationConfig>().storage = storage;
     let shooter = world.spawn(Rig).id();
     for n in 0..16 {
         let rig = world.spawn((Rig, Transform::from_xyz(0.0, 0.0, 10.0 + n as f32))).id();
@@ -61,20 +72,33 @@ fn recording_and_judging_allocate_nothing_after_warm_up() {
             world.spawn((Hitbox::capsule(0.1, 0.08), place, ChildOf(rig)));
         }
     }
+    let door = Transform::from_xyz(0.0, 0.0, 20.5);
+    world.spawn((Occluder::default(), Collider::cuboid(0.3, 2.0, 0.1), door));
     world.spawn((RigidBody::Fixed, Collider::cuboid(9.0, 9.0, 0.5), Transform::from_xyz(0.0, 0.0, 40.0)));
+    (app, shooter)
+}
 
-    let mut hits = 0;
-    for round in 0..300 {
-        if round == 150 {
-            app.world_mut().resource_mut::<Counter>().allocations = 0;
+#[test]
+fn recording_and_judging_allocate_nothing_after_warm_up() {
+    for storage in [PoseStorage::Full, PoseStorage::Compact] {
+        let (mut app, shooter) = arena(storage);
+        let (mut hits, mut blocked_by_door) = (0, 0);
+        for round in 0..300 {
+            if round == 150 {
+                app.world_mut().resource_mut::<Counter>().allocations = 0;
+            }
+            let now = app.now() + 1;
+            let shots = (0..32).map(|n| {
+                let view = ViewTime::before(now, f64::from(n) * 0.45);
+                ShotEvent::new(shooter, now, Vec3::X * n as f32 * 0.1, Vec3::Z).seen_at(view)
+            });
+            for verdict in app.judge_all(shots) {
+                hits += u32::from(verdict.is_ok());
+                let blocker = verdict.err().and_then(|rejection| rejection.evidence.blocker);
+                blocked_by_door += u32::from(blocker.is_some_and(|blocker| blocker.rewound));
+            }
         }
-        let now = app.now() + 1;
-        let shots = (0..32).map(|n| {
-            let view = ViewTime::before(now, f64::from(n) * 0.45);
-            ShotEvent::new(shooter, now, Vec3::X * n as f32 * 0.1, Vec3::Z).seen_at(view)
-        });
-        hits += app.judge_all(shots).iter().filter(|verdict| verdict.is_ok()).count();
+        assert!(hits > 200 && blocked_by_door > 200, "{hits} hits, {blocked_by_door} met the door");
+        assert_eq!(app.world().resource::<Counter>().allocations, 0, "{storage:?}");
     }
-    assert!(hits > 200, "the shots should hit: {hits}");
-    assert_eq!(app.world().resource::<Counter>().allocations, 0);
 }

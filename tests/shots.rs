@@ -200,3 +200,42 @@ fn range_ends_where_it_says() {
     assert!(!at_range(9.49));
     assert!(at_range(f32::INFINITY));
 }
+
+#[test]
+fn corpses_are_hit_only_on_request_and_the_verdict_says_what_they_are() {
+    for hit_corpses in [false, true] {
+        let (mut app, shooter, runner) = range(0.5);
+        app.world_mut().resource_mut::<LagCompensationConfig>().hit_corpses = hit_corpses;
+        app.world_mut().get_mut::<Life>(runner).unwrap().end();
+        app.tick();
+        let now = app.now() + 1;
+        let verdict = app.judge(ShotEvent::new(shooter, now, Vec3::X * 0.125 * now.0 as f32, Vec3::Z));
+        let hit = verdict.ok();
+        assert_eq!(hit.map(|hit| (hit.target, hit.living_target())), hit_corpses.then_some((runner, None)));
+    }
+}
+
+#[test]
+fn the_driver_of_a_car_does_not_hit_the_car() {
+    let (mut app, _, runner) = range(0.5);
+    let car = app.world_mut().spawn((Rig, Hitbox::cuboid(Vec3::splat(3.0)))).id();
+    let driver = app.world_mut().spawn((Rig, Hitbox::ball(0.3), Transform::from_xyz(0.5, 0.0, 0.0), ChildOf(car))).id();
+    let passenger = app.world_mut().spawn((Rig, ChildOf(car))).id();
+    let now = app.now() + 1;
+    let at_runner = ShotEvent::new(driver, now, Vec3::ZERO, Vec3::new(0.125 * now.0 as f32, 0.0, 10.0));
+    assert_eq!(app.judge(at_runner).map(|hit| hit.target).ok(), Some(runner));
+    let now = app.now() + 1;
+    let at_driver = ShotEvent::new(passenger, now, Vec3::ZERO, Vec3::X);
+    assert_eq!(app.judge(at_driver).map(|hit| hit.target).ok(), Some(driver));
+}
+
+#[test]
+fn hitboxes_of_impossible_sizes_are_never_hit_and_harm_nobody() {
+    let (mut app, shooter, runner) = range(0.5);
+    for shape in [Shape::Ball { radius: -1.0 }, Shape::Ball { radius: f32::NAN }, Shape::Ball { radius: f32::INFINITY }]
+    {
+        app.world_mut().spawn((Rig, Hitbox::new(shape), Transform::from_xyz(12.5, 0.0, 5.0)));
+    }
+    app.world_mut().spawn((Rig, Hitbox::ball(1.0), Transform::from_xyz(f32::NAN, 0.0, 5.0)));
+    assert_eq!(app.judge(shot(shooter, 12.5)).map(|hit| hit.target).ok(), Some(runner));
+}

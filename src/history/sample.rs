@@ -98,7 +98,8 @@ impl<'a> Sample<'a> {
             // Until the newer record, hitboxes keep their older shapes, and one that only the older record has stays where
             // it is.
             let hitboxes = &self.history.layout(self.older).hitboxes;
-            let largest = hitboxes.iter().map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
+            let hittable = hitboxes.iter().filter(|hitbox| hitbox.hittable);
+            let largest = hittable.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
             return ball(older).merge(&ball(Frame { radius: newer.radius + largest, ..newer }));
         }
         BoundingSphere::new(older.center.lerp(newer.center, self.t), older.radius.max(newer.radius))
