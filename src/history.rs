@@ -12,8 +12,8 @@ mod tombstone;
 
 use bevy::prelude::*;
 
-use crate::{hitbox::Life, time::Tick};
-use layout::{LayoutTable, RigState};
+use crate::{hitbox::Life, shape::Shape, time::Tick};
+use layout::{Layout, LayoutTable, RigState};
 use poses::{Frame, PoseStore};
 
 pub(crate) use layout::RecordedHitbox;
@@ -48,16 +48,25 @@ pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
 #[derive(Component, Debug, Default)]
 pub struct HistoryBuffer {
     ring: TickRing,
-    /// One for each slot of the ring: what its poses are relative to, and a ball that holds all hitboxes.
-    frames: Vec<Frame>,
-    /// One for each slot of the ring: the number of the layout that its poses follow.
-    layout_numbers: Vec<u32>,
-    /// `stride` poses for each slot of the ring; the first one is that of the rig itself.
+    /// One for each slot of the ring.
+    records: Vec<Record>,
+    /// `stride` poses for each slot of the ring, relative to the root.
     poses: PoseStore,
     stride: usize,
     layouts: LayoutTable,
     latest: Option<Latest>,
     segment_ends: bool,
+}
+
+/// What a record says of the whole rig.
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    /// Where the rig's own entity stands: translation, and rotation without the padding of a `Quat`.
+    root: (Vec3, [f32; 4]),
+    /// All hitboxes, in any rotation of theirs, lie within this distance of the layout's centre.
+    radius: f32,
+    /// The number of the layout that the poses follow.
+    layout: u32,
 }
 
 /// What the newest record is compared with to find the end of a segment.
@@ -111,11 +120,7 @@ impl HistoryBuffer {
 
     /// Memory that the records take, in bytes.
     pub fn bytes(&self) -> usize {
-        self.ring.bytes()
-            + size_of_val(self.frames.as_slice())
-            + size_of_val(self.layout_numbers.as_slice())
-            + self.poses.bytes()
-            + self.layouts.bytes()
+        self.ring.bytes() + size_of_val(self.records.as_slice()) + self.poses.bytes() + self.layouts.bytes()
     }
 
     /// The record of the next tick begins a new segment. [`BeginSegment`] does this for a rig and for an
@@ -127,15 +132,16 @@ impl HistoryBuffer {
     /// Writes the record of `tick`. A second record for the same tick replaces the first; a tick that is not after the newest
     /// one means that the clock was set back, and forgets all that was.
     fn record(&mut self, tick: Tick, rig: &RigRecord, retention: Retention) {
-        self.reserve(retention, 1 + rig.poses.len());
+        self.reserve(retention, rig.poses.len());
         let state = self.next_state(tick, rig, retention.speed_limit);
         let slot = self.ring.push(tick);
-        let frame = frame_of(rig);
-        self.frames[slot] = frame;
-        self.layout_numbers[slot] = self.layouts.number_of(state, rig.hitboxes);
-        let first = slot * self.stride;
-        for (index, pose) in (first..).zip([&rig.root].into_iter().chain(rig.poses)) {
-            self.poses.write(index, *pose, frame);
+        let number = self.layouts.number_of(state, rig.hitboxes, || center_of(rig));
+        let center = self.layouts.get(number).center;
+        let radius = radius_of(rig, center);
+        let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
+        self.records[slot] = Record { root: (translation, rotation), radius, layout: number };
+        for (index, pose) in (slot * self.stride..).zip(rig.poses) {
+            self.poses.write(index, rig.root.inverse_mul(*pose), Frame { center, radius });
         }
         self.forget_layouts();
     }
@@ -146,15 +152,32 @@ impl HistoryBuffer {
             let slot = self.ring.push(tick);
             let state = self.latest.take().map(|latest| latest.state).unwrap_or_default();
             let gone = RigState { segment: state.segment.wrapping_add(1), alive: false, ..state };
-            self.frames[slot] = Frame::default();
-            self.layout_numbers[slot] = self.layouts.number_of(gone, &[]);
+            self.records[slot] = Record { layout: self.layouts.number_of(gone, &[], Vec3::default), ..default() };
             self.forget_layouts();
         }
     }
 
     fn forget_layouts(&mut self) {
         let oldest = self.ring.slot(self.len() - 1);
-        self.layouts.forget_before(self.layout_numbers[oldest]);
+        self.layouts.forget_before(self.records[oldest].layout);
+    }
+
+    fn layout(&self, slot: usize) -> &Layout {
+        self.layouts.get(self.records[slot].layout)
+    }
+
+    fn root(&self, slot: usize) -> Isometry3d {
+        let (translation, rotation) = self.records[slot].root;
+        Isometry3d::new(translation, Quat::from_array(rotation))
+    }
+
+    /// The pose of a hitbox in a record, relative to the root.
+    fn pose(&self, slot: usize, index: usize) -> Isometry3d {
+        self.poses.read(slot * self.stride + index, self.frame(slot))
+    }
+
+    fn frame(&self, slot: usize) -> Frame {
+        Frame { center: self.layout(slot).center, radius: self.records[slot].radius }
     }
 
     /// The state of a rig in its next record: the segment of the last one or a new one.
@@ -184,8 +207,7 @@ impl HistoryBuffer {
         let old = core::mem::take(self);
         *self = HistoryBuffer {
             ring: TickRing::with_capacity(capacity),
-            frames: vec![Frame::default(); capacity],
-            layout_numbers: vec![0; capacity],
+            records: vec![Record::default(); capacity],
             poses: PoseStore::with_len(storage, capacity * stride),
             stride,
             layouts: old.layouts,
@@ -195,9 +217,8 @@ impl HistoryBuffer {
         for age in (0..old.ring.len()).rev() {
             let from = old.ring.slot(age);
             let to = self.ring.push(old.ring.tick(age));
-            let frame = old.frames[from];
-            self.frames[to] = frame;
-            self.layout_numbers[to] = old.layout_numbers[from];
+            self.records[to] = old.records[from];
+            let frame = self.frame(to);
             for index in 0..old.stride {
                 let pose = old.poses.read(from * old.stride + index, frame);
                 self.poses.write(to * stride + index, pose, frame);
@@ -206,29 +227,32 @@ impl HistoryBuffer {
     }
 }
 
-/// A ball around the rig and all its hitboxes in any rotation of theirs, so that the blend of two such balls holds the blend of
-/// their poses.
-fn frame_of(rig: &RigRecord) -> Frame {
-    let root = Vec3::from(rig.root.translation);
-    if !root.is_finite() {
-        return Frame::default();
-    }
-    // What is not sound is not hittable either.
-    let hitboxes =
-        rig.hitboxes.iter().zip(rig.poses).map(|(hitbox, pose)| (hitbox.shape, Vec3::from(pose.translation)));
-    let sound = hitboxes.filter(|(shape, place)| shape.is_sound() && place.is_finite());
-    let (min, max) = sound.clone().fold((root, root), |(min, max), (_, place)| (min.min(place), max.max(place)));
-    let center = min.midpoint(max);
-    let radius = sound.fold(root.distance(center), |radius, (shape, place)| {
-        radius.max(place.distance(center) + shape.bounding_radius())
-    });
-    Frame { center, radius }
+/// Shapes and places, relative to the root, of the hitboxes whose numbers are sound; no others can be hit.
+fn sound_hitboxes(rig: &RigRecord) -> impl Iterator<Item = (Shape, Vec3)> {
+    let to_root = rig.root.inverse();
+    let hitboxes = rig.hitboxes.iter().zip(rig.poses);
+    let placed = hitboxes.map(move |(hitbox, pose)| (hitbox.shape, Vec3::from(to_root * pose.translation)));
+    placed.filter(|(shape, place)| shape.is_sound() && place.is_finite())
+}
+
+/// The middle of a rig, relative to its root.
+fn center_of(rig: &RigRecord) -> Vec3 {
+    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let (min, max) = sound_hitboxes(rig).fold(start, |(min, max), (_, place)| (min.min(place), max.max(place)));
+    if min.is_finite() { min.midpoint(max) } else { Vec3::ZERO }
+}
+
+/// The radius of a ball around `center` that holds all hitboxes in any rotation of theirs, so that the blend of two such balls
+/// holds the blend of their poses.
+fn radius_of(rig: &RigRecord, center: Vec3) -> f32 {
+    sound_hitboxes(rig)
+        .fold(0.0, |radius: f32, (shape, place)| radius.max(place.distance(center) + shape.bounding_radius()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Shape, Zone, time::ViewTime};
+    use crate::{Zone, time::ViewTime};
 
     pub(super) const RETENTION: Retention =
         Retention { capacity: 12, storage: PoseStorage::Full, speed_limit: SpeedLimit::NONE };

@@ -32,6 +32,8 @@ pub(crate) struct RigState {
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     pub(super) state: RigState,
+    /// The middle of the hitboxes as they stood when the layout was new, relative to the root.
+    pub(super) center: Vec3,
     pub(super) hitboxes: Vec<RecordedHitbox>,
 }
 
@@ -49,11 +51,17 @@ pub(super) struct LayoutTable {
 }
 
 impl LayoutTable {
-    /// The number of a layout, which is put into the table unless it is the newest one there.
-    pub(super) fn number_of(&mut self, state: RigState, hitboxes: &[RecordedHitbox]) -> u32 {
+    /// The number of a layout, which is put into the table unless it is the newest one there; then with this centre.
+    pub(super) fn number_of(
+        &mut self,
+        state: RigState,
+        hitboxes: &[RecordedHitbox],
+        center: impl FnOnce() -> Vec3,
+    ) -> u32 {
         if self.layouts.back().is_none_or(|newest| newest.state != state || newest.hitboxes != hitboxes) {
             let mut layout = self.spare.pop().unwrap_or_default();
             layout.state = state;
+            layout.center = center();
             layout.hitboxes.clear();
             layout.hitboxes.extend_from_slice(hitboxes);
             self.layouts.push_back(layout);
@@ -95,8 +103,8 @@ mod tests {
     #[test]
     fn an_unchanged_layout_is_stored_once() {
         let mut table = LayoutTable::default();
-        let first = table.number_of(RigState::default(), &ball(0.1));
-        assert_eq!(table.number_of(RigState::default(), &ball(0.1)), first);
+        let first = table.number_of(RigState::default(), &ball(0.1), Vec3::default);
+        assert_eq!(table.number_of(RigState::default(), &ball(0.1), Vec3::default), first);
         assert_eq!(table.layouts.len(), 1);
     }
 
@@ -104,9 +112,9 @@ mod tests {
     fn changed_layouts_live_until_they_are_forgotten() {
         let mut table = LayoutTable::default();
         let dead = RigState { alive: false, segment: 1, ..default() };
-        let first = table.number_of(RigState::default(), &ball(0.1));
-        let second = table.number_of(RigState::default(), &ball(0.2));
-        let third = table.number_of(dead, &ball(0.2));
+        let first = table.number_of(RigState::default(), &ball(0.1), Vec3::default);
+        let second = table.number_of(RigState::default(), &ball(0.2), Vec3::default);
+        let third = table.number_of(dead, &ball(0.2), Vec3::default);
         assert_eq!((second, third), (first + 1, first + 2));
         table.forget_before(second);
         assert_eq!(table.get(second).hitboxes, ball(0.2));

@@ -87,7 +87,8 @@ struct Remembered {
     segment: u32,
     alive: bool,
     life: u32,
-    /// By entity: place, rotation, radius, and whether it can be hit.
+    root: (DVec3, DQuat),
+    /// By entity: place and rotation relative to the root, radius, and whether it can be hit.
     hitboxes: Vec<(Entity, DVec3, DQuat, f32, bool)>,
 }
 
@@ -108,12 +109,14 @@ fn reference(records: &[Remembered], instant: f64) -> Option<Vec<(Entity, DVec3,
     let blend = older.segment == newer.segment && older.at != newer.at;
     let t = if blend { (instant - older.at as f64) / (newer.at - older.at) as f64 } else { 0.0 };
     let hittable = older.hitboxes.iter().filter(|hitbox| hitbox.4);
+    let root = (older.root.0.lerp(newer.root.0, t), older.root.1.slerp(newer.root.1, t));
     let sample = hittable.map(|(entity, place, rotation, radius, _)| {
         let next = newer.hitboxes.iter().find(|next| next.0 == *entity).filter(|_| blend);
-        match next {
-            Some((_, to, turned, ..)) => (*entity, place.lerp(*to, t), rotation.slerp(*turned, t), *radius),
-            None => (*entity, *place, *rotation, *radius),
-        }
+        let (place, rotation) = match next {
+            Some((_, to, turned, ..)) => (place.lerp(*to, t), rotation.slerp(*turned, t)),
+            None => (*place, *rotation),
+        };
+        (*entity, root.0 + root.1 * place, root.1 * rotation, *radius)
     });
     Some(sample.collect())
 }
@@ -185,8 +188,9 @@ fn play(storage: PoseStorage, start: u32, script: &[Vec<Change>]) -> (HistoryBuf
         now.turns += 1;
         let (listed, poses) = (now.listed(), now.hitboxes.iter().map(|(number, _)| pose_of(&now, *number)));
         let poses: Vec<_> = poses.collect();
+        let root = Isometry3d::new(now.place, Quat::from_rotation_y(0.7 * now.turns as f32));
         let rig = RigRecord {
-            root: Isometry3d::from_translation(now.place),
+            root,
             parent: now.parent,
             life: now.life,
             hittable: !now.hidden,
@@ -205,11 +209,14 @@ fn play(storage: PoseStorage, start: u32, script: &[Vec<Change>]) -> (HistoryBuf
         segment += u32::from(!goes_on);
         last = Some((identity, now.place, now.at));
         let hitboxes = listed.iter().zip(&poses).map(|(hitbox, pose)| {
-            let place = Vec3::from(pose.translation).as_dvec3();
-            (hitbox.entity, place, pose.rotation.as_dquat(), now.radius, hitbox.hittable)
+            let place = Vec3::from(pose.translation).as_dvec3() - now.place.as_dvec3();
+            let to_root = root.rotation.as_dquat().normalize().inverse();
+            let rotation = to_root * pose.rotation.as_dquat();
+            (hitbox.entity, to_root * place, rotation, now.radius, hitbox.hittable)
         });
+        let root = (now.place.as_dvec3(), root.rotation.as_dquat().normalize());
         let (alive, life) = (now.life.is_alive(), now.life.number().0);
-        records.push(Remembered { at: now.at, segment, alive, life, hitboxes: hitboxes.collect() });
+        records.push(Remembered { at: now.at, segment, alive, life, root, hitboxes: hitboxes.collect() });
         records.retain(|record| now.at - record.at < now.capacity as i64);
         now.at += 1;
     }

@@ -8,11 +8,11 @@ pub enum PoseStorage {
     /// As they are, in 32 bytes a pose.
     #[default]
     Full,
-    /// In 11 bytes a pose: positions relative to the middle of the rig in 16 bits an axis, rotations by their three smallest
-    /// components in 40 bits.
+    /// In 11 bytes a pose: positions relative to the rig in 16 bits an axis, rotations by their three smallest components in
+    /// 40 bits. The rig's own pose stays as it is.
     ///
-    /// For a rig within a ball of radius r, positions are wrong by up to r / 37,000 (0.04 mm for r = 1.5 m), and rotations by
-    /// up to 0.06°. A sample at the instant of a record is no longer equal to the last bit to what was recorded.
+    /// For hitboxes within a ball of radius r, positions are wrong by up to r / 37,000 (0.04 mm for r = 1.5 m), and rotations
+    /// by up to 0.06°.
     Compact,
 }
 

@@ -5,7 +5,7 @@ use bevy::{
     prelude::*,
 };
 
-use super::{HistoryBuffer, RecordedHitbox, layout::Layout, poses::Frame};
+use super::{HistoryBuffer, poses::Frame};
 use crate::{
     hitbox::{LifeNumber, Zone},
     pose::interpolate,
@@ -41,9 +41,10 @@ pub struct RewoundHitbox {
 impl HistoryBuffer {
     /// The rig at `view`, or `None` if that lies before the oldest or after the newest record: nothing is extrapolated.
     ///
-    /// At the instant of a record this is that record. In between, poses are blended by [`interpolate`], also across ticks
-    /// that were not recorded; zones and shapes are those of the earlier record until the instant of the later one. Where a
-    /// new segment begins with the later record, poses are those of the earlier one, too.
+    /// At the instant of a record this is that record. In between, the rig's own pose is blended by [`interpolate`], and so are
+    /// the poses of its hitboxes relative to it, as a client shows a figure that hangs on an interpolated root; also across
+    /// ticks that were not recorded. Zones and shapes are those of the earlier record until the instant of the later one.
+    /// Where a new segment begins with the later record, poses are those of the earlier one, too.
     ///
     /// Costs a look-up in constant time (logarithmic if ticks are missing).
     pub fn sample(&self, view: ViewTime) -> Option<Sample<'_>> {
@@ -67,17 +68,12 @@ impl HistoryBuffer {
         let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span;
         Some(Sample { newer, t, ..held })
     }
-
-    fn layout(&self, slot: usize) -> &Layout {
-        self.layouts.get(self.layout_numbers[slot])
-    }
 }
 
 impl<'a> Sample<'a> {
     /// Where the rig's own entity stood.
     pub fn root(&self) -> Isometry3d {
-        let root = |slot| self.history.poses.read(slot * self.history.stride, self.history.frames[slot]);
-        interpolate(root(self.older), root(self.newer), self.t)
+        interpolate(self.history.root(self.older), self.history.root(self.newer), self.t)
     }
 
     /// Which of its lives the rig was in.
@@ -90,65 +86,42 @@ impl<'a> Sample<'a> {
         self.history.layout(self.older).state.alive
     }
 
-    /// A ball that holds the rig and all its hitboxes.
+    /// A ball that holds all hitboxes.
     pub fn bounds(&self) -> BoundingSphere {
         let ball = |Frame { center, radius }| BoundingSphere::new(center, radius);
-        let (older, newer) = (self.history.frames[self.older], self.history.frames[self.newer]);
-        if self.history.layout_numbers[self.older] != self.history.layout_numbers[self.newer] {
+        let (older, newer) = (self.history.frame(self.older), self.history.frame(self.newer));
+        let relative = if self.history.records[self.older].layout == self.history.records[self.newer].layout {
+            ball(Frame { radius: older.radius.max(newer.radius), ..older })
+        } else {
             // Until the newer record, hitboxes keep their older shapes, and one that only the older record has stays where
             // it is.
-            let hitboxes = &self.history.layout(self.older).hitboxes;
-            let hittable = hitboxes.iter().filter(|hitbox| hitbox.hittable);
+            let hittable = self.history.layout(self.older).hitboxes.iter().filter(|hitbox| hitbox.hittable);
             let largest = hittable.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
-            return ball(older).merge(&ball(Frame { radius: newer.radius + largest, ..newer }));
-        }
-        BoundingSphere::new(older.center.lerp(newer.center, self.t), older.radius.max(newer.radius))
+            ball(older).merge(&ball(Frame { radius: newer.radius + largest, ..newer }))
+        };
+        BoundingSphere::new(self.root() * relative.center, relative.radius())
     }
 
     /// Every hitbox that the rig had and that could be hit, in the order of its hierarchy.
     pub fn hitboxes(&self) -> impl Iterator<Item = RewoundHitbox> + 'a {
-        let (from, to) = (self.record(self.older), self.record(self.newer));
-        let (t, blended) = (self.t, self.older != self.newer);
-        from.hitboxes.iter().enumerate().filter(|(_, hitbox)| hitbox.hittable).map(move |(index, hitbox)| {
-            let pose = from.pose(index);
-            let next = if blended { to.pose_of(hitbox.entity, index) } else { None };
-            RewoundHitbox {
-                entity: hitbox.entity,
-                zone: hitbox.zone,
-                shape: hitbox.shape,
-                pose: next.map_or(pose, |next| interpolate(pose, next, t)),
-            }
+        let Self { history, older, newer, t } = *self;
+        let root = self.root();
+        let hitboxes = history.layout(older).hitboxes.iter().enumerate().filter(|(_, hitbox)| hitbox.hittable);
+        hitboxes.map(move |(index, hitbox)| {
+            let from = history.pose(older, index);
+            let next = if older == newer { None } else { history.index_of(newer, hitbox.entity, index) };
+            let pose = next.map_or(from, |next| interpolate(from, history.pose(newer, next), t));
+            RewoundHitbox { entity: hitbox.entity, zone: hitbox.zone, shape: hitbox.shape, pose: root * pose }
         })
     }
-
-    fn record(&self, slot: usize) -> RecordView<'a> {
-        let history = self.history;
-        RecordView { history, slot, hitboxes: &history.layout(slot).hitboxes }
-    }
 }
 
-/// The hitboxes of one record with their poses.
-#[derive(Clone, Copy)]
-struct RecordView<'a> {
-    history: &'a HistoryBuffer,
-    slot: usize,
-    hitboxes: &'a [RecordedHitbox],
-}
-
-impl RecordView<'_> {
-    fn pose(&self, index: usize) -> Isometry3d {
-        let HistoryBuffer { poses, frames, stride, .. } = self.history;
-        poses.read(self.slot * stride + 1 + index, frames[self.slot])
-    }
-
-    /// The pose of a hitbox, which is probably the one with this index.
-    fn pose_of(&self, entity: Entity, index: usize) -> Option<Isometry3d> {
-        let index = if self.hitboxes.get(index).is_some_and(|hitbox| hitbox.entity == entity) {
-            index
-        } else {
-            self.hitboxes.iter().position(|hitbox| hitbox.entity == entity)?
-        };
-        Some(self.pose(index))
+impl HistoryBuffer {
+    /// The index of a hitbox in a record; it is probably `guess`.
+    fn index_of(&self, slot: usize, entity: Entity, guess: usize) -> Option<usize> {
+        let hitboxes = &self.layout(slot).hitboxes;
+        let guess = Some(guess).filter(|guess| hitboxes.get(*guess).is_some_and(|hitbox| hitbox.entity == entity));
+        guess.or_else(|| hitboxes.iter().position(|hitbox| hitbox.entity == entity))
     }
 }
 
@@ -156,7 +129,7 @@ impl RecordView<'_> {
 mod tests {
     use super::*;
     use crate::{
-        history::{RigRecord, tests::RETENTION},
+        history::{RecordedHitbox, RigRecord, tests::RETENTION},
         hitbox::Life,
         time::Tick,
     };
@@ -238,10 +211,34 @@ mod tests {
         record(&mut history, 0, &[(1, 0.5, 0.0), (2, 0.5, 10.0)]);
         record(&mut history, 1, &[(2, 0.5, 12.0), (3, 0.5, 30.0)]);
         let sample = history.sample(ViewTime::new(Tick(0), 0x8000)).unwrap();
-        assert_eq!(xs(&history, ViewTime::new(Tick(0), 0x8000)), Some(vec![0.0, 11.0]));
+        // The first hitbox goes along with the root, from 0 to 12.
+        assert_eq!(xs(&history, ViewTime::new(Tick(0), 0x8000)), Some(vec![6.0, 11.0]));
         for hitbox in sample.hitboxes() {
             let bounds = sample.bounds();
             assert!(hitbox.pose.translation.distance(bounds.center) + 0.5 <= bounds.radius());
         }
+    }
+
+    /// Blending the places of hitboxes in the world would pull a turning figure together.
+    #[test]
+    fn a_figure_that_turns_is_rigid_between_two_ticks() {
+        let mut history = HistoryBuffer::default();
+        let hand = Isometry3d::from_xyz(0.6, 1.0, 0.0);
+        for (tick, angle) in [(0, 0.0), (1, 0.6)] {
+            let root = Isometry3d::from_rotation(Quat::from_rotation_y(angle));
+            let (hitboxes, poses) = ([hitbox(1, 0.1)], [root * hand]);
+            let rig = RigRecord {
+                root,
+                parent: None,
+                life: Life::default(),
+                hittable: true,
+                hitboxes: &hitboxes,
+                poses: &poses,
+            };
+            history.record(Tick(tick), &rig, RETENTION);
+        }
+        let half = history.sample(ViewTime::new(Tick(0), 0x8000)).unwrap().hitboxes().next().unwrap();
+        let expected = Isometry3d::from_rotation(Quat::from_rotation_y(0.3)) * hand;
+        assert!(half.pose.translation.distance(expected.translation) < 1e-6, "{half:?}");
     }
 }
