@@ -28,7 +28,7 @@ pub use time::{CurrentTick, Tick, ViewTime};
 
 /// What a game names every day.
 ///
-/// [`Tick`](crate::Tick) is not among it: lightyear's prelude has one, too.
+/// [`Tick`] is not among it: lightyear's prelude has one, too.
 pub mod prelude {
     #[doc(hidden)]
     pub use crate::{

@@ -49,7 +49,7 @@ pub struct SimConfig {
     pub listen_server: bool,
     /// Whether clients get rigs of their own.
     pub spawn_shooters: bool,
-    /// Whether clients shoot, until they are told to [`CeaseFire`].
+    /// Whether clients shoot, until they are told to [`CeaseFire`](crate::CeaseFire).
     pub shoot: bool,
     /// The seed of all chance.
     pub seed: u64,
