@@ -43,8 +43,8 @@ pub struct LagCompensationConfig {
     pub max_speed: Option<f32>,
     /// Whether a rig that was despawned can still be hit at view times at which it was there. Default: `false`.
     ///
-    /// The hit then names an entity that is gone, and [`HitConfirmed::living_target`](crate::HitConfirmed::living_target) is
-    /// `None`.
+    /// The hit then names an entity that is gone or no longer a rig, or one of its earlier lives, and
+    /// [`HitConfirmed::living_target`](crate::HitConfirmed::living_target) is `None`.
     pub tombstones: bool,
     /// Whether rigs whose [`Life`](crate::Life) has ended can be hit. Default: `false`.
     pub hit_corpses: bool,

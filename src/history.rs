@@ -1,6 +1,7 @@
 //! The past: one record of each rig for each tick, and how it is looked up.
 
 mod layout;
+mod lineage;
 #[cfg(test)]
 mod model;
 mod poses;
@@ -17,6 +18,7 @@ use layout::{Layout, LayoutTable, RigState};
 use poses::{Frame, PoseStore};
 
 pub(crate) use layout::RecordedHitbox;
+pub(crate) use lineage::Lineage;
 pub use poses::PoseStorage;
 pub(crate) use record::{Hierarchy, record_history};
 pub(crate) use ring::TickRing;
@@ -38,9 +40,10 @@ pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
 /// A record is blended with the next one only if both are of one segment. A new segment begins with
 ///
 /// * the first record, so that nothing comes flying in from nowhere;
-/// * a [`BeginSegment`] event, which a game triggers when it moves a rig at once (teleport, respawn point, vehicle seat);
+/// * a [`BeginSegment`] event on it or above it, which a game triggers when it moves something at once (teleport, respawn
+///   point, vehicle seat);
 /// * another [`Life`], or its end;
-/// * another parent in the hierarchy;
+/// * another parent, or another one above that; a hitbox with another parent begins a segment of its own;
 /// * a rig that becomes [`Unhittable`](crate::Unhittable), or no longer is;
 /// * a step faster than [`LagCompensationConfig::max_speed`](crate::LagCompensationConfig::max_speed).
 ///
@@ -56,6 +59,8 @@ pub struct HistoryBuffer {
     layouts: LayoutTable,
     latest: Option<Latest>,
     segment_ends: bool,
+    /// The newest lineage of each hitbox below the rig, to find those with another parent.
+    hitbox_lineages: Vec<(Entity, Lineage)>,
 }
 
 /// What a record says of the whole rig.
@@ -73,7 +78,7 @@ struct Record {
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     state: RigState,
-    parent: Option<Entity>,
+    lineage: Lineage,
     hittable: bool,
     place: Vec3,
 }
@@ -81,7 +86,7 @@ struct Latest {
 /// A rig in one tick.
 struct RigRecord<'a> {
     root: Isometry3d,
-    parent: Option<Entity>,
+    lineage: Lineage,
     life: Life,
     hittable: bool,
     hitboxes: &'a [RecordedHitbox],
@@ -146,9 +151,11 @@ impl HistoryBuffer {
         self.forget_layouts();
     }
 
-    /// Ends the history at `tick`, from which on there is nothing to hit any more.
+    /// Ends the history: from `tick` on, or from the one after if `tick` has been recorded already, there is nothing to hit.
     fn end(&mut self, tick: Tick) {
-        if self.newest().is_some_and(|newest| tick.since(newest) > 0) {
+        let Some(newest) = self.newest() else { return };
+        let tick = if tick == newest { tick + 1 } else { tick };
+        if tick.since(newest) > 0 {
             let slot = self.ring.push(tick);
             let state = self.latest.take().map(|latest| latest.state).unwrap_or_default();
             let gone = RigState { segment: state.segment.wrapping_add(1), alive: false, ..state };
@@ -186,14 +193,14 @@ impl HistoryBuffer {
         let mut state = RigState { segment: 0, life: rig.life.number(), alive: rig.life.is_alive() };
         if let (Some(latest), Some(newest)) = (self.latest, self.newest()) {
             let goes_on = !self.segment_ends
-                && latest.parent == rig.parent
+                && latest.lineage == rig.lineage
                 && latest.hittable == rig.hittable
                 && (latest.state.life, latest.state.alive) == (state.life, state.alive)
                 && speed_limit.allows(latest.place, place, tick.since(newest));
             state.segment = latest.state.segment.wrapping_add(u32::from(!goes_on));
         }
         self.segment_ends = false;
-        self.latest = Some(Latest { state, parent: rig.parent, hittable: rig.hittable, place });
+        self.latest = Some(Latest { state, lineage: rig.lineage, hittable: rig.hittable, place });
         state
     }
 
@@ -213,6 +220,7 @@ impl HistoryBuffer {
             layouts: old.layouts,
             latest: old.latest,
             segment_ends: old.segment_ends,
+            hitbox_lineages: old.hitbox_lineages,
         };
         for age in (0..old.ring.len()).rev() {
             let from = old.ring.slot(age);
@@ -220,8 +228,7 @@ impl HistoryBuffer {
             self.records[to] = old.records[from];
             let frame = self.frame(to);
             for index in 0..old.stride {
-                let pose = old.poses.read(from * old.stride + index, frame);
-                self.poses.write(to * stride + index, pose, frame);
+                self.poses.copy(to * stride + index, &old.poses, from * old.stride + index, frame);
             }
         }
     }
@@ -259,7 +266,13 @@ mod tests {
 
     fn hitbox(index: u32) -> RecordedHitbox {
         let entity = Entity::from_raw_u32(index).unwrap();
-        RecordedHitbox { entity, zone: Zone::Torso, shape: Shape::Ball { radius: 0.5 }, hittable: true }
+        RecordedHitbox {
+            entity,
+            zone: Zone::Torso,
+            shape: Shape::Ball { radius: 0.5 },
+            hittable: true,
+            is_fresh: false,
+        }
     }
 
     fn at(x: f32) -> Isometry3d {
@@ -270,7 +283,14 @@ mod tests {
         let poses: Vec<_> = xs.iter().map(|x| at(*x)).collect();
         let hitboxes: Vec<_> = (1..=xs.len() as u32).map(hitbox).collect();
         let (hitboxes, poses) = (&hitboxes[..], &poses[..]);
-        let rig = RigRecord { root: poses[0], parent: None, life: Life::default(), hittable: true, hitboxes, poses };
+        let rig = RigRecord {
+            root: poses[0],
+            lineage: Lineage::NONE,
+            life: Life::default(),
+            hittable: true,
+            hitboxes,
+            poses,
+        };
         history.record(tick, &rig, Retention { capacity, ..RETENTION });
     }
 

@@ -17,6 +17,9 @@ pub use zone::Zone;
 /// Its hitboxes are the [`Hitbox`]es on this entity and on its descendants. A descendant that is a `Rig` itself (the driver
 /// of a car) begins a rig of its own. The plugin records every rig in each tick, see [`HistoryBuffer`].
 ///
+/// An entity with Bevy's `Disabled` is not there for the plugin, nor in its past. For players who come back use
+/// [`Life`] or [`Unhittable`], and trigger a [`BeginSegment`](crate::BeginSegment) when a pooled rig is enabled again.
+///
 /// ```
 /// # use bevy::prelude::*;
 /// # use bevy_hindsight::prelude::*;
@@ -47,11 +50,15 @@ pub struct RigId(pub u64);
 /// Nothing of this entity can be hit: on a [`Rig`] none of its hitboxes (a spectator, a player who is invulnerable), on a
 /// [`Hitbox`] that one (a helmet that is off), on a rapier `Collider` neither that (an invisible barrier).
 ///
-/// It is recorded like everything else. A shot that was fired before it was inserted still hits; so does one fired after it
-/// was removed, and none in between.
+/// For rigs, hitboxes and [`Occluder`]s it is recorded like everything else: a shot that was fired before it was inserted still
+/// hits; so does one fired after it was removed, and none in between. For other colliders the present counts.
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Default)]
 pub struct Unhittable;
+
+/// On a [`Hitbox`] whose rapier collider is disabled.
+#[derive(Component, Default)]
+pub(crate) struct ColliderOff;
 
 /// Changes how a [`Hitbox`] grows with the scale of its entity in the world.
 ///

@@ -25,7 +25,8 @@ use bevy::prelude::*;
 /// ```
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LagCompensationSystems {
-    /// Each [`Rig`](crate::Rig) is recorded in its [`HistoryBuffer`](crate::HistoryBuffer).
+    /// Each [`Rig`](crate::Rig) is recorded in its [`HistoryBuffer`](crate::HistoryBuffer), and each
+    /// [`Occluder`](crate::Occluder) likewise.
     RecordHistory,
     /// Shots that have come over the network, and whose command tick this is, become [`ShotEvent`](crate::ShotEvent)s.
     ReceiveShots,

@@ -59,6 +59,21 @@ impl Shape {
         lengths.is_finite() && lengths.min_element() >= 0.0
     }
 
+    /// Whether this is the other shape, but for rounding: to a hundred-thousandth of its lengths.
+    pub(crate) fn is_close_to(self, other: Self) -> bool {
+        let close = |a: f32, b: f32| (a - b).abs() <= 1e-5 * a.abs().max(b.abs());
+        match (self, other) {
+            (Shape::Capsule { half_height: h, radius: r }, Shape::Capsule { half_height, radius }) => {
+                close(h, half_height) && close(r, radius)
+            }
+            (Shape::Ball { radius: r }, Shape::Ball { radius }) => close(r, radius),
+            (Shape::Cuboid { half_extents: a }, Shape::Cuboid { half_extents: b }) => {
+                close(a.x, b.x) && close(a.y, b.y) && close(a.z, b.z)
+            }
+            _ => false,
+        }
+    }
+
     /// The radius of the smallest ball around the origin that holds the shape in any rotation, in metres.
     pub fn bounding_radius(self) -> f32 {
         match self {

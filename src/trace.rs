@@ -21,7 +21,8 @@ use crate::{
     shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, Verdicts},
 };
 use cast::{Stop, isometry, normal_of, surface_normal};
-use occluders::{OccluderHistory, OccluderTombstones, begin_segment, bury_occluder};
+use occluders::{OccluderHistory, OccluderTombstones, begin_segment, bury_occluder, remember_standing};
+use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 
 pub(crate) use occluders::record_occluders;
 pub(crate) use scale::adopt_collider_scale;
@@ -29,7 +30,13 @@ pub(crate) use scale::adopt_collider_scale;
 /// Gives each occluder its history, and keeps it in step with what happens to the occluder.
 pub(crate) fn init_occluders(app: &mut App) {
     app.register_required_components::<Occluder, OccluderHistory>();
-    app.init_resource::<OccluderTombstones>().add_observer(begin_segment).add_observer(bury_occluder);
+    app.init_resource::<OccluderTombstones>()
+        .add_observer(begin_segment)
+        .add_observer(remember_standing)
+        .add_observer(bury_occluder)
+        .add_observer(drop_collider_scale)
+        .add_observer(disable_hitbox)
+        .add_observer(enable_hitbox);
 }
 
 /// Traces every admitted shot and decides its verdict.
@@ -52,7 +59,7 @@ pub(crate) fn trace_shots(
         let own = |rig| rigs.are_one_with(rig, shot.shooter);
         evidence.blocker = occluders::nearest(histories, view, ray, evidence.range, own);
         let passes = |entity| {
-            let tracked = occluders.contains(entity);
+            let tracked = occluders.contains(entity) || gone_occluders.tells_of(entity, view);
             tracked || unhittable.contains(entity) || rigs.is_part_of_rig_or(entity, shot.shooter)
         };
         for (simulation, colliders, joints, rigidbody_set) in &rapier.rapier_context {
@@ -62,7 +69,8 @@ pub(crate) fn trace_shots(
         }
         evidence.hit = rigs.nearest_hit(view, ray, evidence.range, shot.shooter, config.hit_corpses).map(|nearest| {
             let rewound = nearest.hitbox;
-            let still_alive = lives.get(nearest.rig).is_ok_and(|life| life.is_alive() && life.number() == nearest.life);
+            let lives_on = |life: &Life| life.is_alive() && life.number() == nearest.life;
+            let still_alive = rigs.is_rig(nearest.rig) && lives.get(nearest.rig).is_ok_and(lives_on);
             RewoundHit {
                 rig: nearest.rig,
                 life: nearest.life,

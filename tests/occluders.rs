@@ -186,3 +186,64 @@ fn untracked_colliders_block_in_the_present() {
     let blocker = app.judge(shot).unwrap_err().evidence.blocker.unwrap();
     assert_eq!((blocker.entity, blocker.rewound), (Some(door), false));
 }
+
+#[test]
+fn a_door_that_becomes_an_occluder_has_stood_where_it_stood() {
+    let (mut app, shooter) = arena();
+    let path: fn(u32) -> Vec3 = |tick| Vec3::new(if tick < 96 { 0.0 } else { 1.5 }, 0.0, 5.0);
+    let body = (RigidBody::KinematicPositionBased, Collider::cuboid(1.0, 1.0, 0.1), Transform::default());
+    let door = app.world_mut().spawn((Path(path), body)).id();
+    app.run_to(Tick(95));
+    app.world_mut().entity_mut(door).insert(Occluder::default());
+    app.run_to(Tick(99));
+    assert_eq!(blocked_at(&mut app, shooter, 12.0), Some(4.9), "before it was an occluder");
+    assert_eq!(blocked_at(&mut app, shooter, 1.0), None);
+
+    // And when it is none any more, it does not block where it is now as well.
+    let (mut app, shooter) = arena();
+    let path: fn(u32) -> Vec3 = |tick| Vec3::new(if tick < 96 { 1.5 } else { 0.0 }, 0.0, 5.0);
+    let door = app.world_mut().spawn(board(path)).id();
+    app.run_to(Tick(98));
+    app.world_mut().entity_mut(door).remove::<Occluder>();
+    app.run_to(Tick(99));
+    assert_eq!(blocked_at(&mut app, shooter, 6.0), None);
+}
+
+#[test]
+fn a_shield_belongs_to_whom_it_belonged_then() {
+    let (mut app, shooter) = arena();
+    let shield = (Occluder::default(), Collider::cuboid(0.5, 0.5, 0.1), Transform::from_xyz(0.0, 0.0, 1.1));
+    let shield = app.world_mut().spawn((shield, ChildOf(shooter))).id();
+    app.run_to(Tick(95));
+    app.world_mut().entity_mut(shield).remove::<ChildOf>();
+    app.run_to(Tick(99));
+    assert_eq!(blocked_at(&mut app, shooter, 6.0), None, "in the shooter's own hand");
+    assert_eq!(blocked_at(&mut app, shooter, 2.0), Some(1.0), "on the ground");
+}
+
+#[test]
+fn a_shield_that_changes_hands_is_not_swept_from_one_to_the_other() {
+    let (mut app, shooter) = arena();
+    let hands = [-1.2, 1.2].map(|x| app.world_mut().spawn((Rig, Transform::from_xyz(x, 0.0, 5.0))).id());
+    let shield = app.world_mut().spawn((Occluder::default(), Collider::cuboid(0.5, 0.5, 0.1), ChildOf(hands[0]))).id();
+    app.run_to(Tick(95));
+    app.world_mut().entity_mut(shield).insert(ChildOf(hands[1]));
+    app.run_to(Tick(99));
+    assert_eq!(blocked_at(&mut app, shooter, 4.5), None);
+}
+
+#[test]
+fn unhittable_occluders_and_those_of_disabled_bodies_stop_nothing() {
+    let (mut app, shooter) = arena();
+    let ghost = app.world_mut().spawn(board(|_| Vec3::Z * 5.0)).id();
+    app.world_mut().entity_mut(ghost).insert(Unhittable);
+    let body = app.world_mut().spawn((RigidBody::KinematicPositionBased, RigidBodyDisabled, Transform::default())).id();
+    app.world_mut().spawn((
+        Occluder::default(),
+        Collider::ball(0.5),
+        Transform::from_xyz(0.0, 0.0, 5.0),
+        ChildOf(body),
+    ));
+    app.run_to(Tick(99));
+    assert_eq!(blocked_at(&mut app, shooter, 3.0), None);
+}

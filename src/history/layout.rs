@@ -17,6 +17,16 @@ pub(crate) struct RecordedHitbox {
     /// With the scale of then.
     pub(crate) shape: Shape,
     pub(crate) hittable: bool,
+    /// It has another parent since this tick, and is not blended with what it was before.
+    pub(crate) is_fresh: bool,
+}
+
+impl RecordedHitbox {
+    /// Whether nothing but rounding has changed.
+    fn is_still(&self, other: &Self) -> bool {
+        let identity = |hitbox: &Self| (hitbox.entity, hitbox.zone, hitbox.hittable, hitbox.is_fresh);
+        identity(self) == identity(other) && self.shape.is_close_to(other.shape)
+    }
 }
 
 /// What holds for the whole rig from one tick on.
@@ -58,7 +68,13 @@ impl LayoutTable {
         hitboxes: &[RecordedHitbox],
         center: impl FnOnce() -> Vec3,
     ) -> u32 {
-        if self.layouts.back().is_none_or(|newest| newest.state != state || newest.hitboxes != hitboxes) {
+        let is_newest = |newest: &Layout| {
+            let pairs = newest.hitboxes.iter().zip(hitboxes);
+            newest.state == state
+                && newest.hitboxes.len() == hitboxes.len()
+                && pairs.into_iter().all(|(stored, now)| stored.is_still(now))
+        };
+        if !self.layouts.back().is_some_and(is_newest) {
             let mut layout = self.spare.pop().unwrap_or_default();
             layout.state = state;
             layout.center = center();
@@ -97,7 +113,7 @@ mod tests {
 
     fn ball(radius: f32) -> [RecordedHitbox; 1] {
         let shape = Shape::Ball { radius };
-        [RecordedHitbox { entity: Entity::PLACEHOLDER, zone: Zone::Head, shape, hittable: true }]
+        [RecordedHitbox { entity: Entity::PLACEHOLDER, zone: Zone::Head, shape, hittable: true, is_fresh: false }]
     }
 
     #[test]
@@ -105,6 +121,7 @@ mod tests {
         let mut table = LayoutTable::default();
         let first = table.number_of(RigState::default(), &ball(0.1), Vec3::default);
         assert_eq!(table.number_of(RigState::default(), &ball(0.1), Vec3::default), first);
+        assert_eq!(table.number_of(RigState::default(), &ball(0.1 * (1.0 + 1e-6)), Vec3::default), first, "rounding");
         assert_eq!(table.layouts.len(), 1);
     }
 

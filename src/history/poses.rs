@@ -74,6 +74,20 @@ impl PoseStore {
         }
     }
 
+    /// Copies a pose of another store; exactly, if both store it in the same way.
+    pub(super) fn copy(&mut self, to: usize, other: &Self, from: usize, frame: Frame) {
+        match (self, other) {
+            (
+                Self::Compact { positions, rotations },
+                Self::Compact { positions: other_positions, rotations: other_rotations },
+            ) => {
+                positions[to] = other_positions[from];
+                rotations[to] = other_rotations[from];
+            }
+            (store, other) => store.write(to, other.read(from, frame), frame),
+        }
+    }
+
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Full(poses) => size_of_val(poses.as_slice()),

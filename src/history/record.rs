@@ -2,10 +2,10 @@
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 
-use super::{HistoryBuffer, RecordedHitbox, Retention, RigRecord, SpeedLimit};
+use super::{HistoryBuffer, Lineage, RecordedHitbox, Retention, RigRecord, SpeedLimit};
 use crate::{
     config::LagCompensationConfig,
-    hitbox::{Hitbox, HitboxScale, Life, Rig, Unhittable},
+    hitbox::{ColliderOff, Hitbox, HitboxScale, Life, Rig, Unhittable},
     pose::{self, WorldTransform},
     time::CurrentTick,
 };
@@ -13,9 +13,10 @@ use crate::{
 /// Lists kept between ticks for their memory.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    open: Vec<(Entity, WorldTransform)>,
+    open: Vec<(Entity, WorldTransform, Lineage)>,
     hitboxes: Vec<RecordedHitbox>,
     poses: Vec<Isometry3d>,
+    lineages: Vec<(Entity, Lineage)>,
 }
 
 /// The hierarchy of entities as it is now, `Transform`s included.
@@ -26,7 +27,7 @@ pub(crate) struct Hierarchy<'w, 's> {
     transforms: Query<'w, 's, &'static Transform>,
     parents: Query<'w, 's, &'static ChildOf>,
     children: Query<'w, 's, &'static Children>,
-    hitboxes: Query<'w, 's, (&'static Hitbox, Option<&'static HitboxScale>, Has<Unhittable>)>,
+    hitboxes: Query<'w, 's, (&'static Hitbox, Option<&'static HitboxScale>, Has<Unhittable>, Has<ColliderOff>)>,
     rigs: Query<'w, 's, (), With<Rig>>,
 }
 
@@ -42,35 +43,61 @@ impl Hierarchy<'_, '_> {
         }
     }
 
+    /// What the entity hangs on.
+    pub(crate) fn lineage(&self, entity: Entity) -> Lineage {
+        Lineage::of(self.parents.iter_ancestors(entity))
+    }
+
+    /// The entity itself and all above it.
+    pub(crate) fn ancestry(&self, entity: Entity) -> impl Iterator<Item = Entity> {
+        core::iter::once(entity).chain(self.parents.iter_ancestors(entity))
+    }
+
     /// The rig on or above an entity.
     pub(crate) fn rig_of(&self, entity: Entity) -> Option<Entity> {
-        core::iter::once(entity).chain(self.parents.iter_ancestors(entity)).find(|entity| self.rigs.contains(*entity))
+        self.ancestry(entity).find(|entity| self.rigs.contains(*entity))
     }
 
     /// Lists the hitboxes of a rig with their poses in the world, parents before children.
     fn list_hitboxes(&self, rig: Entity, root: WorldTransform, hittable: bool, scratch: &mut Scratch) {
-        scratch.open.push((rig, root));
-        while let Some((entity, transform)) = scratch.open.pop() {
-            if let Ok((hitbox, scale, unhittable)) = self.hitboxes.get(entity) {
+        scratch.open.push((rig, root, Lineage::NONE));
+        while let Some((entity, transform, lineage)) = scratch.open.pop() {
+            if let Ok((hitbox, scale, unhittable, collider_off)) = self.hitboxes.get(entity) {
                 let world = transform.child(&Transform::from_isometry(hitbox.offset)).to_transform();
                 let shape = hitbox.shape.scaled(scale.map_or(world.scale, |scale| scale.apply_to(world.scale)));
-                let sound = shape.is_sound() && world.translation.is_finite() && world.rotation.is_finite();
-                if !sound {
+                if shape.is_sound() && world.translation.is_finite() && world.rotation.is_finite() {
+                    scratch.hitboxes.push(RecordedHitbox {
+                        entity,
+                        zone: hitbox.zone,
+                        shape,
+                        hittable: hittable && !unhittable && !collider_off,
+                        is_fresh: false,
+                    });
+                    scratch.poses.push(pose::of(&world));
+                    scratch.lineages.push((entity, lineage));
+                } else {
                     warn_once!("the hitbox of `{entity}` cannot be hit: {shape:?} at {world:?}");
                 }
-                scratch.hitboxes.push(RecordedHitbox {
-                    entity,
-                    zone: hitbox.zone,
-                    shape,
-                    hittable: hittable && !unhittable && sound,
-                });
-                scratch.poses.push(pose::of(&world));
             }
+            let below = lineage.below(entity.to_bits());
             for child in self.children.get(entity).into_iter().flatten().rev() {
                 if !self.rigs.contains(*child) {
-                    scratch.open.push((*child, transform.child(&self.local(*child))));
+                    scratch.open.push((*child, transform.child(&self.local(*child)), below));
                 }
             }
+        }
+    }
+}
+
+impl HistoryBuffer {
+    /// Marks the hitboxes that hang on something else than in the last record.
+    fn mark_fresh(&mut self, scratch: &mut Scratch) {
+        if self.hitbox_lineages != scratch.lineages {
+            for (hitbox, (entity, lineage)) in scratch.hitboxes.iter_mut().zip(&scratch.lineages) {
+                let before = self.hitbox_lineages.iter().find(|(known, _)| known == entity);
+                hitbox.is_fresh = before.is_some_and(|(_, before)| before != lineage);
+            }
+            self.hitbox_lineages.clone_from(&scratch.lineages);
         }
     }
 }
@@ -80,7 +107,7 @@ pub(crate) fn record_history(
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
-    mut rigs: Query<(Entity, &mut HistoryBuffer, &Life, Option<&ChildOf>, Has<Unhittable>), With<Rig>>,
+    mut rigs: Query<(Entity, &mut HistoryBuffer, &Life, Has<Unhittable>), With<Rig>>,
     hierarchy: Hierarchy,
     mut scratch: Local<Scratch>,
 ) {
@@ -90,14 +117,16 @@ pub(crate) fn record_history(
         storage: config.storage,
         speed_limit: SpeedLimit::new(config.max_speed, time.timestep()),
     };
-    for (rig, mut history, life, parent, unhittable) in &mut rigs {
+    for (rig, mut history, life, unhittable) in &mut rigs {
         let root = hierarchy.in_world(rig);
         scratch.hitboxes.clear();
         scratch.poses.clear();
+        scratch.lineages.clear();
         hierarchy.list_hitboxes(rig, root, !unhittable, &mut scratch);
+        history.mark_fresh(&mut scratch);
         let record = RigRecord {
             root: pose::of(&root.to_transform()),
-            parent: parent.map(ChildOf::parent),
+            lineage: hierarchy.lineage(rig),
             life: *life,
             hittable: !unhittable,
             hitboxes: &scratch.hitboxes,

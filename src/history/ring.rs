@@ -5,7 +5,8 @@ use crate::time::Tick;
 /// The bookkeeping of a ring: ticks in rising order, possibly with gaps, each in a slot of its own.
 ///
 /// Slots are addressed by age: 0 is the newest record. Nothing is derived from a tick modulo the capacity, so ticks may wrap
-/// whatever the capacity is. All records lie within `capacity - 1` ticks of the newest one.
+/// whatever the capacity is. Of the records that lie `capacity - 1` ticks or more before the newest one, only the last is kept:
+/// what stands at the beginning of the window, or is blended across it.
 #[derive(Debug, Default)]
 pub(crate) struct TickRing {
     ticks: Vec<Tick>,
@@ -61,7 +62,8 @@ impl TickRing {
         self.newest = (self.newest + 1) % self.capacity();
         self.len = (self.len + 1).min(self.capacity());
         self.ticks[self.newest] = tick;
-        while tick.since(self.tick(self.len - 1)) as usize >= self.capacity() {
+        let window = self.capacity() - 1;
+        while self.len > 1 && tick.since(self.tick(self.len - 2)) as usize >= window {
             self.len -= 1;
         }
         self.newest
@@ -116,9 +118,15 @@ mod tests {
     }
 
     #[test]
-    fn records_beyond_the_window_are_dropped_after_a_gap() {
-        let ring = ring(8, [1, 2, 3, 9, 10]);
-        assert_eq!((ring.oldest(), ring.len()), (Some(Tick(3)), 3));
+    fn records_beyond_the_window_are_dropped_but_for_the_one_that_reaches_into_it() {
+        let held = |ticks: &[u32]| {
+            let ring = ring(8, ticks.iter().copied());
+            (ring.oldest(), ring.len())
+        };
+        assert_eq!(held(&[1, 2, 3, 9, 10]), (Some(Tick(3)), 3));
+        assert_eq!(held(&[1, 2, 3, 9, 11]), (Some(Tick(3)), 3), "4 lies between 3 and 9");
+        assert_eq!(held(&[1, 2, 3, 9, 16]), (Some(Tick(9)), 2));
+        assert_eq!(held(&[1, 2, 3, 90]), (Some(Tick(3)), 2));
     }
 
     #[test]

@@ -110,6 +110,7 @@ impl<'a> Sample<'a> {
         hitboxes.map(move |(index, hitbox)| {
             let from = history.pose(older, index);
             let next = if older == newer { None } else { history.index_of(newer, hitbox.entity, index) };
+            let next = next.filter(|next| !history.layout(newer).hitboxes[*next].is_fresh);
             let pose = next.map_or(from, |next| interpolate(from, history.pose(newer, next), t));
             RewoundHitbox { entity: hitbox.entity, zone: hitbox.zone, shape: hitbox.shape, pose: root * pose }
         })
@@ -129,14 +130,14 @@ impl HistoryBuffer {
 mod tests {
     use super::*;
     use crate::{
-        history::{RecordedHitbox, RigRecord, tests::RETENTION},
+        history::{Lineage, RecordedHitbox, RigRecord, tests::RETENTION},
         hitbox::Life,
         time::Tick,
     };
 
     fn hitbox(index: u32, radius: f32) -> RecordedHitbox {
         let entity = Entity::from_raw_u32(index).unwrap();
-        RecordedHitbox { entity, zone: Zone::Torso, shape: Shape::Ball { radius }, hittable: true }
+        RecordedHitbox { entity, zone: Zone::Torso, shape: Shape::Ball { radius }, hittable: true, is_fresh: false }
     }
 
     /// Records balls with these numbers, radii and places along X.
@@ -145,7 +146,7 @@ mod tests {
         let poses: Vec<_> = balls.iter().map(|(_, _, x)| Isometry3d::from_xyz(*x, 0.0, 0.0)).collect();
         let rig = RigRecord {
             root: poses[0],
-            parent: None,
+            lineage: Lineage::NONE,
             life: Life::default(),
             hittable: true,
             hitboxes: &hitboxes,
@@ -229,7 +230,7 @@ mod tests {
             let (hitboxes, poses) = ([hitbox(1, 0.1)], [root * hand]);
             let rig = RigRecord {
                 root,
-                parent: None,
+                lineage: Lineage::NONE,
                 life: Life::default(),
                 hittable: true,
                 hitboxes: &hitboxes,

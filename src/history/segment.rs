@@ -6,7 +6,7 @@ use bevy::prelude::*;
 
 use super::HistoryBuffer;
 
-/// The rig or occluder jumps in this tick: what it was before is not blended with what it is now.
+/// An entity jumps in this tick: no rig or occluder on it or below it is blended with what it was before.
 ///
 /// Trigger it in the tick of the jump, before [`LagCompensationSystems::RecordHistory`](crate::LagCompensationSystems).
 ///
@@ -24,13 +24,19 @@ use super::HistoryBuffer;
 /// ```
 #[derive(EntityEvent, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BeginSegment {
-    /// The rig or occluder.
+    /// The rig or occluder, or what carries it.
     pub entity: Entity,
 }
 
-pub(crate) fn begin_segment(begin: On<BeginSegment>, mut histories: Query<&mut HistoryBuffer>) {
-    if let Ok(mut history) = histories.get_mut(begin.entity) {
-        history.begin_segment();
+pub(crate) fn begin_segment(
+    begin: On<BeginSegment>,
+    mut histories: Query<&mut HistoryBuffer>,
+    children: Query<&Children>,
+) {
+    for entity in core::iter::once(begin.entity).chain(children.iter_descendants(begin.entity)) {
+        if let Ok(mut history) = histories.get_mut(entity) {
+            history.begin_segment();
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use super::HistoryBuffer;
 use crate::{
     config::LagCompensationConfig,
-    hitbox::{Rig, RigId},
+    hitbox::{Life, Rig, RigId},
     time::CurrentTick,
 };
 
@@ -29,12 +29,14 @@ impl Tombstones {
 /// begins with an empty one in any case.
 pub(crate) fn bury_rig(
     removed: On<Remove, Rig>,
-    mut histories: Query<(&mut HistoryBuffer, Option<&RigId>)>,
+    mut histories: Query<(&mut HistoryBuffer, &mut Life, Option<&RigId>)>,
     config: Res<LagCompensationConfig>,
     tick: Res<CurrentTick>,
     mut tombstones: ResMut<Tombstones>,
 ) {
-    let Ok((mut history, id)) = histories.get_mut(removed.entity) else { return };
+    let Ok((mut history, mut life, id)) = histories.get_mut(removed.entity) else { return };
+    // If the entity becomes a rig again, that is another life.
+    life.renumber();
     let mut history = core::mem::take(&mut *history);
     if config.tombstones && !history.is_empty() {
         history.end(tick.0);
@@ -52,7 +54,8 @@ pub(crate) fn forget_tombstones(
     if !tombstones.0.is_empty() {
         let window = config.history_ticks(time.timestep()) as i32;
         let reachable =
-            |tombstone: &Tombstone| tombstone.history.newest().is_some_and(|end| tick.0.since(end) <= window);
+            // A history may end with the next tick; what lies further ahead is of a clock that was set back.
+            |tombstone: &Tombstone| tombstone.history.newest().is_some_and(|end| (-1..=window).contains(&tick.0.since(end)));
         tombstones.0.retain(reachable);
     }
 }

@@ -68,9 +68,14 @@ impl Life {
         self.alive = false;
     }
 
+    /// What comes now is another life, whether it has begun or not.
+    pub(crate) const fn renumber(&mut self) {
+        self.number.0 = self.number.0.wrapping_add(1);
+    }
+
     /// The rig begins its next life, also if it has died in this very tick or not at all.
     pub const fn begin(&mut self) {
-        self.number.0 = self.number.0.wrapping_add(1);
+        self.renumber();
         self.alive = true;
     }
 }

@@ -5,7 +5,8 @@ use bevy::prelude::*;
 /// A moving thing that stops bullets: a door, a lift, a shield. Goes onto an entity with a rapier `Collider`.
 ///
 /// It is recorded like a [`Rig`](crate::Rig), and blocks where it stood at the view time of a shot. Colliders without it block
-/// where they stand in the present, which is right for all that never moves.
+/// where they stand in the present, which is right for all that never moves. A collider that has stood still and becomes an
+/// occluder counts as having stood there; one that was an occluder and is none any more still blocks where it was.
 ///
 /// ```
 /// # use bevy::prelude::*;

@@ -23,13 +23,13 @@ impl Stop {
     /// Nearer first; ties are broken by what does not depend on the order in which things were spawned, as long as they stand
     /// in different places.
     pub(super) fn cmp(&self, other: &Self) -> Ordering {
-        let (at, bt) = (self.pose.translation, other.pose.translation);
-        self.distance
-            .total_cmp(&other.distance)
-            .then(at.x.total_cmp(&bt.x))
-            .then(at.y.total_cmp(&bt.y))
-            .then(at.z.total_cmp(&bt.z))
-            .then(self.entity.cmp(&other.entity))
+        let place = |stop: &Self| {
+            let Pose { translation: t, rotation: q, .. } = stop.pose;
+            [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
+        };
+        let places = place(self).into_iter().zip(place(other));
+        let by_place = || places.fold(Ordering::Equal, |so_far, (a, b)| so_far.then(a.total_cmp(&b)));
+        self.distance.total_cmp(&other.distance).then_with(by_place).then(self.entity.cmp(&other.entity))
     }
 }
 
@@ -46,7 +46,11 @@ pub(super) fn cast_at(shape: &dyn ParryShape, pose: &Pose, ray: Ray3d, range: f3
     }
     match known_shape(shape, pose) {
         Some((shape, pose)) => shape.cast_ray(pose, ray, range),
-        None => shape.cast_ray(pose, &parry_ray(ray), range, true),
+        None => {
+            // Of meshes, parry finds only what is nearer than the range.
+            let distance = shape.cast_ray(pose, &parry_ray(ray), range.next_up(), true);
+            distance.filter(|distance| *distance <= range)
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use alloc::sync::Arc;
 
-use bevy::{math::bounding::BoundingSphere, prelude::*};
+use bevy::{ecs::query::QueryData, math::bounding::BoundingSphere, prelude::*};
 use bevy_rapier3d::{
-    geometry::{Collider, ColliderDisabled, ColliderScale, Sensor},
+    dynamics::RigidBodyDisabled,
+    geometry::{Collider, ColliderDisabled, ColliderScale, RapierColliderHandle, Sensor},
     rapier::{
         math::Pose,
         prelude::{Shape as ParryShape, SharedShape},
@@ -18,8 +19,8 @@ use super::{
 };
 use crate::{
     config::LagCompensationConfig,
-    history::{BeginSegment, Hierarchy, SpeedLimit, TickRing},
-    hitbox::{Occluder, OccluderMotion},
+    history::{BeginSegment, Hierarchy, Lineage, SpeedLimit, TickRing},
+    hitbox::{Life, Occluder, OccluderMotion, Unhittable},
     pose::{self, interpolate},
     shot::Blocker,
     time::{CurrentTick, Tick, ViewTime},
@@ -31,10 +32,11 @@ pub(crate) struct OccluderHistory {
     ring: TickRing,
     /// One for each slot of the ring.
     records: Vec<OccluderRecord>,
-    occluder: Occluder,
-    /// The rig that it belongs to, if any.
-    owner: Option<Entity>,
+    /// What the newest record is compared with to find the end of a segment.
+    lineage: Option<Lineage>,
     segment_ends: bool,
+    /// Where the collider stood before it became an occluder, until the first record.
+    stood: Option<Isometry3d>,
     scaled: Option<Scaled>,
 }
 
@@ -42,8 +44,11 @@ pub(crate) struct OccluderHistory {
 #[derive(Clone, Default)]
 struct OccluderRecord {
     pose: Isometry3d,
-    /// `None` if it stopped nothing: a sensor, disabled, or without a collider.
+    /// `None` if it stopped nothing: a sensor, disabled, unhittable, or without a collider.
     shape: Option<SharedShape>,
+    occluder: Occluder,
+    /// The rig that it belonged to, if any.
+    owner: Option<Entity>,
     segment: u32,
 }
 
@@ -55,20 +60,63 @@ struct Scaled {
     shape: SharedShape,
 }
 
+/// How records are kept.
+#[derive(Clone, Copy)]
+struct Retention {
+    window: u32,
+    speed_limit: SpeedLimit,
+}
+
+/// An occluder at an instant of the past.
+struct Rewound<'a> {
+    pose: Isometry3d,
+    shape: &'a SharedShape,
+    record: &'a OccluderRecord,
+}
+
 impl OccluderHistory {
-    fn record(&mut self, tick: Tick, capacity: usize, record: OccluderRecord, speed_limit: SpeedLimit) {
-        if self.ring.capacity() != capacity {
-            self.resize(capacity);
+    fn record(&mut self, tick: Tick, record: OccluderRecord, lineage: Lineage, retention: Retention) {
+        let Retention { window, speed_limit } = retention;
+        if self.ring.capacity() != window as usize + 1 {
+            self.resize(window as usize + 1);
+        }
+        if let Some(stood) = self.stood.take() {
+            // It has stood there all the time, and was tracked only now.
+            self.push(tick - window, OccluderRecord { pose: stood, ..record.clone() });
+            self.push(tick - 1, OccluderRecord { pose: stood, ..record.clone() });
+            self.lineage = Some(lineage);
         }
         let segment = self.ring.newest().map_or(0, |newest| {
             let latest = &self.records[self.ring.slot(0)];
             let (from, to) = (latest.pose.translation, record.pose.translation);
-            let goes_on = !self.segment_ends && speed_limit.allows(from.into(), to.into(), tick.since(newest));
+            let goes_on = !self.segment_ends
+                && self.lineage == Some(lineage)
+                && latest.shape.is_some() == record.shape.is_some()
+                && speed_limit.allows(from.into(), to.into(), tick.since(newest));
             latest.segment.wrapping_add(u32::from(!goes_on))
         });
-        self.segment_ends = false;
+        (self.segment_ends, self.lineage) = (false, Some(lineage));
+        self.push(tick, OccluderRecord { segment, ..record });
+    }
+
+    fn push(&mut self, tick: Tick, record: OccluderRecord) {
         let slot = self.ring.push(tick);
-        self.records[slot] = OccluderRecord { segment, ..record };
+        self.records[slot] = record;
+    }
+
+    /// Ends the history: from `tick` on, or from the one after if `tick` has been recorded already, nothing is stopped.
+    fn end(&mut self, tick: Tick) {
+        let Some(newest) = self.ring.newest() else { return };
+        let tick = if tick == newest { tick + 1 } else { tick };
+        if tick.since(newest) > 0 {
+            let segment = self.records[self.ring.slot(0)].segment.wrapping_add(1);
+            self.push(tick, OccluderRecord { segment, ..default() });
+        }
+    }
+
+    /// Whether `view` lies before the end of the history.
+    fn reaches(&self, view: ViewTime) -> bool {
+        self.ring.newest().is_some_and(|newest| !view.is_after(newest))
     }
 
     fn resize(&mut self, capacity: usize) {
@@ -80,26 +128,26 @@ impl OccluderHistory {
         }
     }
 
-    /// Pose and shape at `view`, if it stopped anything then.
-    fn at(&self, view: ViewTime) -> Option<(Isometry3d, &SharedShape)> {
-        if view.is_after(self.ring.newest()?) {
+    /// The occluder at `view`, if it stopped anything then.
+    fn at(&self, view: ViewTime) -> Option<Rewound<'_>> {
+        if !self.reaches(view) {
             return None;
         }
         let age = self.ring.age_at_or_before(view.tick)?;
         let start = self.ring.tick(age);
-        let older = &self.records[self.ring.slot(age)];
-        let shape = older.shape.as_ref()?;
-        if view == ViewTime::at(start) || self.occluder.motion == OccluderMotion::Discrete {
-            return Some((older.pose, shape));
+        let record = &self.records[self.ring.slot(age)];
+        let held = Rewound { pose: record.pose, shape: record.shape.as_ref()?, record };
+        if view == ViewTime::at(start) || record.occluder.motion == OccluderMotion::Discrete {
+            return Some(held);
         }
         // Not after the newest record, and not at this one: there is a later one.
         let newer = &self.records[self.ring.slot(age - 1)];
-        if newer.segment != older.segment {
-            return Some((older.pose, shape));
+        if newer.segment != record.segment {
+            return Some(held);
         }
         let span = self.ring.tick(age - 1).since(start) as f32;
         let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span;
-        Some((interpolate(older.pose, newer.pose, t), shape))
+        Some(Rewound { pose: interpolate(record.pose, newer.pose, t), ..held })
     }
 
     /// The shape at this scale; rapier applies a scale only in its next step.
@@ -126,47 +174,79 @@ impl OccluderHistory {
 #[derive(Resource, Default)]
 pub(crate) struct OccluderTombstones(Vec<(Entity, OccluderHistory)>);
 
+/// What is recorded of an occluder.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(crate) struct Recorded {
+    entity: Entity,
+    occluder: &'static Occluder,
+    history: &'static mut OccluderHistory,
+    collider: Option<&'static Collider>,
+    scale: Option<&'static ColliderScale>,
+    sensor: Has<Sensor>,
+    disabled: Has<ColliderDisabled>,
+    unhittable: Has<Unhittable>,
+}
+
 /// Writes one record of each occluder.
 pub(crate) fn record_occluders(
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
-    mut occluders: Query<(
-        Entity,
-        &Occluder,
-        &mut OccluderHistory,
-        Option<&Collider>,
-        Option<&ColliderScale>,
-        Has<Sensor>,
-        Has<ColliderDisabled>,
-    )>,
+    mut occluders: Query<Recorded>,
+    lives: Query<&Life>,
+    disabled_bodies: Query<(), With<RigidBodyDisabled>>,
     hierarchy: Hierarchy,
     mut tombstones: ResMut<OccluderTombstones>,
 ) {
     let window = config.history_ticks(time.timestep());
-    let speed_limit = SpeedLimit::new(config.max_speed, time.timestep());
-    for (entity, occluder, mut history, collider, collider_scale, sensor, disabled) in &mut occluders {
+    let retention = Retention { window, speed_limit: SpeedLimit::new(config.max_speed, time.timestep()) };
+    for mut occluder in &mut occluders {
+        let entity = occluder.entity;
         let world = hierarchy.in_world(entity).to_transform();
-        let scale = match collider_scale {
+        let scale = match occluder.scale {
             Some(ColliderScale::Absolute(scale)) => *scale,
             Some(ColliderScale::Relative(scale)) => world.scale * *scale,
             None => world.scale,
         };
-        let solid = collider.filter(|_| !sensor && !disabled);
-        let shape = solid.map(|collider| history.shape_at(collider, scale));
-        history.occluder = *occluder;
-        history.owner = hierarchy.rig_of(entity);
-        let record = OccluderRecord { pose: pose::of(&world), shape, segment: 0 };
-        history.record(tick.0, window as usize + 1, record, speed_limit);
+        let body_disabled = || hierarchy.ancestry(entity).any(|entity| disabled_bodies.contains(entity));
+        let solid = !occluder.sensor && !occluder.disabled && !occluder.unhittable && !body_disabled();
+        let collider = occluder.collider.filter(|_| solid && world.is_finite());
+        let shape = collider.map(|collider| occluder.history.shape_at(collider, scale));
+        let owner = hierarchy.rig_of(entity);
+        // With another life, a rig may stand elsewhere at once, and what it carries, too.
+        let life = owner.and_then(|owner| lives.get(owner).ok()).copied().unwrap_or_default();
+        let lineage = hierarchy.lineage(entity).below(u64::from(life.number().0) << 1 | u64::from(life.is_alive()));
+        let record = OccluderRecord { pose: pose::of(&world), shape, occluder: *occluder.occluder, owner, segment: 0 };
+        occluder.history.record(tick.0, record, lineage, retention);
     }
-    let reachable =
-        |history: &OccluderHistory| history.ring.newest().is_some_and(|end| tick.0.since(end) <= window as i32);
-    tombstones.0.retain(|(_, history)| reachable(history));
+    // A history may end with the next tick; what lies further ahead is of a clock that was set back.
+    let reachable = |end: Tick| (-1..=window as i32).contains(&tick.0.since(end));
+    tombstones.0.retain(|(_, history)| history.ring.newest().is_some_and(reachable));
 }
 
-pub(super) fn begin_segment(begin: On<BeginSegment>, mut occluders: Query<&mut OccluderHistory>) {
-    if let Ok(mut history) = occluders.get_mut(begin.entity) {
-        history.segment_ends = true;
+pub(super) fn begin_segment(
+    begin: On<BeginSegment>,
+    mut occluders: Query<&mut OccluderHistory>,
+    children: Query<&Children>,
+) {
+    for entity in core::iter::once(begin.entity).chain(children.iter_descendants(begin.entity)) {
+        if let Ok(mut history) = occluders.get_mut(entity) {
+            history.segment_ends = true;
+        }
+    }
+}
+
+/// A collider of rapier's that becomes an occluder has stood where it stands: that was not recorded, but is known.
+pub(super) fn remember_standing(
+    inserted: On<Insert, Occluder>,
+    mut occluders: Query<&mut OccluderHistory, With<RapierColliderHandle>>,
+    hierarchy: Hierarchy,
+) {
+    if let Ok(mut history) = occluders.get_mut(inserted.entity)
+        && history.ring.newest().is_none()
+    {
+        history.stood = Some(pose::of(&hierarchy.in_world(inserted.entity).to_transform()));
     }
 }
 
@@ -179,10 +259,7 @@ pub(super) fn bury_occluder(
 ) {
     let Ok(mut history) = histories.get_mut(removed.entity) else { return };
     let mut history = core::mem::take(&mut *history);
-    if history.ring.newest().is_some_and(|newest| tick.0.since(newest) > 0) {
-        history.segment_ends = true;
-        history.record(tick.0, history.ring.capacity(), OccluderRecord::default(), SpeedLimit::NONE);
-    }
+    history.end(tick.0);
     tombstones.0.push((removed.entity, history));
 }
 
@@ -196,10 +273,10 @@ pub(super) fn nearest<'a>(
 ) -> Option<Blocker> {
     let mut best: Option<(Stop, &SharedShape)> = None;
     for (entity, history) in histories {
-        if !history.occluder.blocks_owner && history.owner.is_some_and(&own) {
+        let Some(Rewound { pose, shape, record }) = history.at(view) else { continue };
+        if !record.occluder.blocks_owner && record.owner.is_some_and(&own) {
             continue;
         }
-        let Some((pose, shape)) = history.at(view) else { continue };
         let reach = best.map_or(range, |(best, _)| best.distance);
         let local = shape.compute_local_bounding_sphere();
         let bounds = BoundingSphere::new(pose * local.center(), local.radius());
@@ -219,5 +296,10 @@ pub(super) fn nearest<'a>(
 impl OccluderTombstones {
     pub(super) fn iter(&self) -> impl Iterator<Item = (Entity, &OccluderHistory)> {
         self.0.iter().map(|(entity, history)| (*entity, history))
+    }
+
+    /// Whether an entity was an occluder at `view`, and is none any more.
+    pub(super) fn tells_of(&self, entity: Entity, view: ViewTime) -> bool {
+        self.0.iter().any(|(gone, history)| *gone == entity && history.reaches(view))
     }
 }

@@ -39,6 +39,11 @@ impl RewoundRigs<'_, '_> {
         self.ancestry(entity).any(|entity| entity == shooter || self.rigs.contains(entity))
     }
 
+    /// Whether an entity is a rig now.
+    pub(super) fn is_rig(&self, entity: Entity) -> bool {
+        self.rigs.contains(entity)
+    }
+
     /// Whether a rig is the shooter's own: on their entity or above it, as the car that a driver sits in.
     pub(super) fn are_one_with(&self, rig: Entity, shooter: Entity) -> bool {
         self.ancestry(shooter).any(|entity| entity == rig)
