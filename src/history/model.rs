@@ -9,7 +9,10 @@ use bevy::{
 };
 use proptest::{prelude::*, test_runner::Config};
 
-use super::{HistoryBuffer, Lineage, PoseStorage, RecordedHitbox, Retention, RigRecord, SpeedLimit};
+use super::{
+    HistoryBuffer, Lineage, PoseStorage, RecordedHitbox, SpeedLimit,
+    write::{Retention, RigRecord},
+};
 use crate::{
     Shape, Zone,
     hitbox::Life,

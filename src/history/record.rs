@@ -2,7 +2,10 @@
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 
-use super::{HistoryBuffer, Lineage, RecordedHitbox, Retention, RigRecord, SpeedLimit};
+use super::{
+    HistoryBuffer, Lineage, RecordedHitbox, SpeedLimit,
+    write::{Retention, RigRecord},
+};
 use crate::{
     config::LagCompensationConfig,
     hitbox::{ColliderOff, Hitbox, HitboxScale, Life, Rig, Unhittable},

@@ -130,7 +130,10 @@ impl HistoryBuffer {
 mod tests {
     use super::*;
     use crate::{
-        history::{Lineage, RecordedHitbox, RigRecord, tests::RETENTION},
+        history::{
+            Lineage, RecordedHitbox,
+            write::{RigRecord, tests::RETENTION},
+        },
         hitbox::Life,
         time::Tick,
     };

@@ -1,6 +1,6 @@
 //! Rays against occluders of the past.
 
-use alloc::sync::Arc;
+mod history;
 
 use bevy::{ecs::query::QueryData, math::bounding::BoundingSphere, prelude::*};
 use bevy_rapier3d::{
@@ -19,156 +19,16 @@ use super::{
 };
 use crate::{
     config::LagCompensationConfig,
-    history::{BeginSegment, Hierarchy, Lineage, SpeedLimit, TickRing},
-    hitbox::{Life, Occluder, OccluderMotion, Unhittable},
-    pose::{self, interpolate},
+    history::{BeginSegment, Hierarchy, SpeedLimit},
+    hitbox::{Life, Occluder, Unhittable},
+    pose,
     shot::Blocker,
     time::{CurrentTick, Tick, ViewTime},
 };
 
-/// Where an [`Occluder`] stood after each tick, and what it was.
-#[derive(Component, Default)]
-pub(crate) struct OccluderHistory {
-    ring: TickRing,
-    /// One for each slot of the ring.
-    records: Vec<OccluderRecord>,
-    /// What the newest record is compared with to find the end of a segment.
-    lineage: Option<Lineage>,
-    segment_ends: bool,
-    /// Where the collider stood before it became an occluder, until the first record.
-    stood: Option<Isometry3d>,
-    scaled: Option<Scaled>,
-}
+use history::{OccluderRecord, Retention, Rewound};
 
-/// An occluder in one tick.
-#[derive(Clone, Default)]
-struct OccluderRecord {
-    pose: Isometry3d,
-    /// `None` if it stopped nothing: a sensor, disabled, unhittable, or without a collider.
-    shape: Option<SharedShape>,
-    occluder: Occluder,
-    /// The rig that it belonged to, if any.
-    owner: Option<Entity>,
-    segment: u32,
-}
-
-/// A collider's shape at a scale that rapier has not applied to it yet.
-struct Scaled {
-    /// The shape at the scale that rapier has.
-    of: SharedShape,
-    scale: Vec3,
-    shape: SharedShape,
-}
-
-/// How records are kept.
-#[derive(Clone, Copy)]
-struct Retention {
-    window: u32,
-    speed_limit: SpeedLimit,
-}
-
-/// An occluder at an instant of the past.
-struct Rewound<'a> {
-    pose: Isometry3d,
-    shape: &'a SharedShape,
-    record: &'a OccluderRecord,
-}
-
-impl OccluderHistory {
-    fn record(&mut self, tick: Tick, record: OccluderRecord, lineage: Lineage, retention: Retention) {
-        let Retention { window, speed_limit } = retention;
-        if self.ring.capacity() != window as usize + 1 {
-            self.resize(window as usize + 1);
-        }
-        if let Some(stood) = self.stood.take() {
-            // It has stood there all the time, and was tracked only now.
-            self.push(tick - window, OccluderRecord { pose: stood, ..record.clone() });
-            self.push(tick - 1, OccluderRecord { pose: stood, ..record.clone() });
-            self.lineage = Some(lineage);
-        }
-        let segment = self.ring.newest().map_or(0, |newest| {
-            let latest = &self.records[self.ring.slot(0)];
-            let (from, to) = (latest.pose.translation, record.pose.translation);
-            let goes_on = !self.segment_ends
-                && self.lineage == Some(lineage)
-                && latest.shape.is_some() == record.shape.is_some()
-                && speed_limit.allows(from.into(), to.into(), tick.since(newest));
-            latest.segment.wrapping_add(u32::from(!goes_on))
-        });
-        (self.segment_ends, self.lineage) = (false, Some(lineage));
-        self.push(tick, OccluderRecord { segment, ..record });
-    }
-
-    fn push(&mut self, tick: Tick, record: OccluderRecord) {
-        let slot = self.ring.push(tick);
-        self.records[slot] = record;
-    }
-
-    /// Ends the history: from `tick` on, or from the one after if `tick` has been recorded already, nothing is stopped.
-    fn end(&mut self, tick: Tick) {
-        let Some(newest) = self.ring.newest() else { return };
-        let tick = if tick == newest { tick + 1 } else { tick };
-        if tick.since(newest) > 0 {
-            let segment = self.records[self.ring.slot(0)].segment.wrapping_add(1);
-            self.push(tick, OccluderRecord { segment, ..default() });
-        }
-    }
-
-    /// Whether `view` lies before the end of the history.
-    fn reaches(&self, view: ViewTime) -> bool {
-        self.ring.newest().is_some_and(|newest| !view.is_after(newest))
-    }
-
-    fn resize(&mut self, capacity: usize) {
-        let old = core::mem::replace(&mut self.ring, TickRing::with_capacity(capacity));
-        let old_records = core::mem::replace(&mut self.records, vec![OccluderRecord::default(); capacity]);
-        for age in (0..old.len()).rev() {
-            let to = self.ring.push(old.tick(age));
-            self.records[to] = old_records[old.slot(age)].clone();
-        }
-    }
-
-    /// The occluder at `view`, if it stopped anything then.
-    fn at(&self, view: ViewTime) -> Option<Rewound<'_>> {
-        if !self.reaches(view) {
-            return None;
-        }
-        let age = self.ring.age_at_or_before(view.tick)?;
-        let start = self.ring.tick(age);
-        let record = &self.records[self.ring.slot(age)];
-        let held = Rewound { pose: record.pose, shape: record.shape.as_ref()?, record };
-        if view == ViewTime::at(start) || record.occluder.motion == OccluderMotion::Discrete {
-            return Some(held);
-        }
-        // Not after the newest record, and not at this one: there is a later one.
-        let newer = &self.records[self.ring.slot(age - 1)];
-        if newer.segment != record.segment {
-            return Some(held);
-        }
-        let span = self.ring.tick(age - 1).since(start) as f32;
-        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span;
-        Some(Rewound { pose: interpolate(record.pose, newer.pose, t), ..held })
-    }
-
-    /// The shape at this scale; rapier applies a scale only in its next step.
-    fn shape_at(&mut self, collider: &Collider, scale: Vec3) -> SharedShape {
-        // Rapier rounds scales to four digits.
-        if collider.scale().abs_diff_eq(scale, 1e-4) {
-            return collider.raw.clone();
-        }
-        let known =
-            self.scaled.as_ref().filter(|known| known.scale == scale && Arc::ptr_eq(&known.of.0, &collider.raw.0));
-        if let Some(known) = known {
-            return known.shape.clone();
-        }
-        // As many pieces as rapier itself takes for round shapes under uneven scales.
-        const SUBDIVISIONS: u32 = 20;
-        let mut copy = collider.clone();
-        copy.set_scale(scale, SUBDIVISIONS);
-        self.scaled = Some(Scaled { of: collider.raw.clone(), scale, shape: copy.raw.clone() });
-        copy.raw
-    }
-}
+pub(crate) use history::OccluderHistory;
 
 /// The histories of occluders that were despawned within the window: at earlier view times, they still stop shots.
 #[derive(Resource, Default)]

@@ -1,0 +1,157 @@
+//! The past of one occluder.
+
+use alloc::sync::Arc;
+
+use bevy::prelude::*;
+use bevy_rapier3d::{geometry::Collider, rapier::prelude::SharedShape};
+
+use crate::{
+    history::{Lineage, SpeedLimit, TickRing},
+    hitbox::{Occluder, OccluderMotion},
+    pose::interpolate,
+    time::{Tick, ViewTime},
+};
+
+/// Where an [`Occluder`] stood after each tick, and what it was.
+#[derive(Component, Default)]
+pub(crate) struct OccluderHistory {
+    pub(super) ring: TickRing,
+    /// One for each slot of the ring.
+    records: Vec<OccluderRecord>,
+    /// What the newest record is compared with to find the end of a segment.
+    lineage: Option<Lineage>,
+    pub(super) segment_ends: bool,
+    /// Where the collider stood before it became an occluder, until the first record.
+    pub(super) stood: Option<Isometry3d>,
+    scaled: Option<Scaled>,
+}
+
+/// An occluder in one tick.
+#[derive(Clone, Default)]
+pub(super) struct OccluderRecord {
+    pub(super) pose: Isometry3d,
+    /// `None` if it stopped nothing: a sensor, disabled, unhittable, or without a collider.
+    pub(super) shape: Option<SharedShape>,
+    pub(super) occluder: Occluder,
+    /// The rig that it belonged to, if any.
+    pub(super) owner: Option<Entity>,
+    pub(super) segment: u32,
+}
+
+/// A collider's shape at a scale that rapier has not applied to it yet.
+struct Scaled {
+    /// The shape at the scale that rapier has.
+    of: SharedShape,
+    scale: Vec3,
+    shape: SharedShape,
+}
+
+/// How records are kept.
+#[derive(Clone, Copy)]
+pub(super) struct Retention {
+    pub(super) window: u32,
+    pub(super) speed_limit: SpeedLimit,
+}
+
+/// An occluder at an instant of the past.
+pub(super) struct Rewound<'a> {
+    pub(super) pose: Isometry3d,
+    pub(super) shape: &'a SharedShape,
+    pub(super) record: &'a OccluderRecord,
+}
+
+impl OccluderHistory {
+    pub(super) fn record(&mut self, tick: Tick, record: OccluderRecord, lineage: Lineage, retention: Retention) {
+        let Retention { window, speed_limit } = retention;
+        if self.ring.capacity() != window as usize + 1 {
+            self.resize(window as usize + 1);
+        }
+        if let Some(stood) = self.stood.take() {
+            // It has stood there all the time, and was tracked only now.
+            self.push(tick - window, OccluderRecord { pose: stood, ..record.clone() });
+            self.push(tick - 1, OccluderRecord { pose: stood, ..record.clone() });
+            self.lineage = Some(lineage);
+        }
+        let segment = self.ring.newest().map_or(0, |newest| {
+            let latest = &self.records[self.ring.slot(0)];
+            let (from, to) = (latest.pose.translation, record.pose.translation);
+            let goes_on = !self.segment_ends
+                && self.lineage == Some(lineage)
+                && latest.shape.is_some() == record.shape.is_some()
+                && speed_limit.allows(from.into(), to.into(), tick.since(newest));
+            latest.segment.wrapping_add(u32::from(!goes_on))
+        });
+        (self.segment_ends, self.lineage) = (false, Some(lineage));
+        self.push(tick, OccluderRecord { segment, ..record });
+    }
+
+    fn push(&mut self, tick: Tick, record: OccluderRecord) {
+        let slot = self.ring.push(tick);
+        self.records[slot] = record;
+    }
+
+    /// Ends the history: from `tick` on, or from the one after if `tick` has been recorded already, nothing is stopped.
+    pub(super) fn end(&mut self, tick: Tick) {
+        let Some(newest) = self.ring.newest() else { return };
+        let tick = if tick == newest { tick + 1 } else { tick };
+        if tick.since(newest) > 0 {
+            let segment = self.records[self.ring.slot(0)].segment.wrapping_add(1);
+            self.push(tick, OccluderRecord { segment, ..default() });
+        }
+    }
+
+    /// Whether `view` lies before the end of the history.
+    pub(super) fn reaches(&self, view: ViewTime) -> bool {
+        self.ring.newest().is_some_and(|newest| !view.is_after(newest))
+    }
+
+    fn resize(&mut self, capacity: usize) {
+        let old = core::mem::replace(&mut self.ring, TickRing::with_capacity(capacity));
+        let old_records = core::mem::replace(&mut self.records, vec![OccluderRecord::default(); capacity]);
+        for age in (0..old.len()).rev() {
+            let to = self.ring.push(old.tick(age));
+            self.records[to] = old_records[old.slot(age)].clone();
+        }
+    }
+
+    /// The occluder at `view`, if it stopped anything then.
+    pub(super) fn at(&self, view: ViewTime) -> Option<Rewound<'_>> {
+        if !self.reaches(view) {
+            return None;
+        }
+        let age = self.ring.age_at_or_before(view.tick)?;
+        let start = self.ring.tick(age);
+        let record = &self.records[self.ring.slot(age)];
+        let held = Rewound { pose: record.pose, shape: record.shape.as_ref()?, record };
+        if view == ViewTime::at(start) || record.occluder.motion == OccluderMotion::Discrete {
+            return Some(held);
+        }
+        // Not after the newest record, and not at this one: there is a later one.
+        let newer = &self.records[self.ring.slot(age - 1)];
+        if newer.segment != record.segment {
+            return Some(held);
+        }
+        let span = self.ring.tick(age - 1).since(start) as f32;
+        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span;
+        Some(Rewound { pose: interpolate(record.pose, newer.pose, t), ..held })
+    }
+
+    /// The shape at this scale; rapier applies a scale only in its next step.
+    pub(super) fn shape_at(&mut self, collider: &Collider, scale: Vec3) -> SharedShape {
+        // Rapier rounds scales to four digits.
+        if collider.scale().abs_diff_eq(scale, 1e-4) {
+            return collider.raw.clone();
+        }
+        let known =
+            self.scaled.as_ref().filter(|known| known.scale == scale && Arc::ptr_eq(&known.of.0, &collider.raw.0));
+        if let Some(known) = known {
+            return known.shape.clone();
+        }
+        // As many pieces as rapier itself takes for round shapes under uneven scales.
+        const SUBDIVISIONS: u32 = 20;
+        let mut copy = collider.clone();
+        copy.set_scale(scale, SUBDIVISIONS);
+        self.scaled = Some(Scaled { of: collider.raw.clone(), scale, shape: copy.raw.clone() });
+        copy.raw
+    }
+}
