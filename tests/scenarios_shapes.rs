@@ -1,6 +1,6 @@
 //! Section D of the public faults of hit registration: shapes, hierarchy, scale, animation.
 //!
-//! Nothing of it is missing. B39's query with hitbox groups stands here as two shots of one tick: hitboxes have zones, and
+//! Nothing of it is missing; B47 in the words of rapier (`ColliderDisabled`) stands in `tests/segments.rs`. B39's query with hitbox groups stands here as two shots of one tick: hitboxes have zones, and
 //! no groups that a query could choose between.
 
 #[path = "fixture/runner.rs"]
