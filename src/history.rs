@@ -43,7 +43,7 @@ pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
 /// * the first record, so that nothing comes flying in from nowhere;
 /// * a [`BeginSegment`] event on it or above it, which a game triggers when it moves something at once (teleport, respawn
 ///   point, vehicle seat);
-/// * another [`Life`], or its end;
+/// * another [`Life`](crate::Life), or its end;
 /// * another parent, or another one above that; a hitbox with another parent begins a segment of its own;
 /// * a rig that becomes [`Unhittable`](crate::Unhittable), or no longer is;
 /// * a step faster than [`LagCompensationConfig::max_speed`](crate::LagCompensationConfig::max_speed).

@@ -23,7 +23,10 @@ pub use plugin::LagCompensationPlugin;
 pub use pose::interpolate;
 pub use schedule::LagCompensationSystems;
 pub use shape::Shape;
-pub use shot::{Blocker, Evidence, HitConfirmed, HitRejected, RejectReason, RewoundHit, ShotEvent, ShotId, ViewSource};
+pub use shot::{
+    Blocker, DisplayedRig, DisplayedRigs, Evidence, HitConfirmed, HitRejected, PoseBasis, RejectReason, RewoundHit,
+    SentTicks, ShotEvent, ShotId, ViewSource,
+};
 pub use time::{CurrentTick, Tick, ViewTime};
 
 /// What a game names every day.

@@ -9,7 +9,7 @@ use crate::{
     config::LagCompensationConfig,
     history::{Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
     schedule::LagCompensationSystems,
-    shot::{AdmittedShots, HitConfirmed, HitRejected, ShotEvent, Verdicts, admit_shots, report_verdicts},
+    shot::{AdmittedShots, HitConfirmed, HitRejected, SentTicks, ShotEvent, Verdicts, admit_shots, report_verdicts},
     time::CurrentTick,
     trace::{adopt_collider_scale, init_occluders, record_occluders, trace_shots},
 };
@@ -53,6 +53,7 @@ impl Plugin for LagCompensationPlugin {
             .init_resource::<CurrentTick>()
             .init_resource::<AdmittedShots>()
             .init_resource::<Verdicts>()
+            .init_resource::<SentTicks>()
             .init_resource::<Tombstones>()
             .add_observer(begin_segment)
             .add_observer(bury_rig)

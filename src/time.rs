@@ -108,6 +108,12 @@ impl ViewTime {
         f32::from(self.fraction) / 65_536.0
     }
 
+    /// Whether this instant lies before another one.
+    pub const fn is_before(self, other: ViewTime) -> bool {
+        let ticks = self.tick.since(other.tick);
+        ticks < 0 || (ticks == 0 && self.fraction < other.fraction)
+    }
+
     /// Whether this instant lies after `tick`.
     pub const fn is_after(self, tick: Tick) -> bool {
         let ticks = self.tick.since(tick);

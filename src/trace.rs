@@ -18,10 +18,11 @@ use bevy_rapier3d::{
 use crate::{
     config::LagCompensationConfig,
     hitbox::{Life, Occluder, Unhittable},
-    shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, Verdicts},
+    shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, SentTicks, Verdicts},
 };
 use cast::{Stop, isometry, normal_of, surface_normal};
 use occluders::{OccluderHistory, OccluderTombstones, begin_segment, bury_occluder, remember_standing};
+use rigs::Screen;
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 
 pub(crate) use occluders::record_occluders;
@@ -44,6 +45,7 @@ pub(crate) fn trace_shots(
     mut shots: ResMut<AdmittedShots>,
     mut verdicts: ResMut<Verdicts>,
     config: Res<LagCompensationConfig>,
+    sent: Res<SentTicks>,
     rigs: rigs::RewoundRigs,
     lives: Query<&Life>,
     occluders: Query<(Entity, &OccluderHistory), With<Occluder>>,
@@ -55,6 +57,11 @@ pub(crate) fn trace_shots(
     for shot in shots.0.drain(..) {
         let mut evidence = shot.evidence;
         let (ray, view) = (shot.ray, evidence.view_time);
+        let screen = Screen { view, displayed: shot.displayed, sent: &sent };
+        if let Err(reason) = rigs.check(&screen, config.max_snapshot_deviation) {
+            verdicts.reject(shot.shooter, shot.id, reason, evidence);
+            continue;
+        }
         let histories = occluders.iter().chain(gone_occluders.iter());
         let own = |rig| rigs.are_one_with(rig, shot.shooter);
         evidence.blocker = occluders::nearest(histories, view, ray, evidence.range, own);
@@ -67,23 +74,25 @@ pub(crate) fn trace_shots(
             let reach = evidence.blocker.map_or(evidence.range, |blocker| blocker.distance);
             evidence.blocker = colliders::nearest(&live, ray, reach, passes).or(evidence.blocker);
         }
-        evidence.hit = rigs.nearest_hit(view, ray, evidence.range, shot.shooter, config.hit_corpses).map(|nearest| {
-            let rewound = nearest.hitbox;
-            let lives_on = |life: &Life| life.is_alive() && life.number() == nearest.life;
-            let still_alive = rigs.is_rig(nearest.rig) && lives.get(nearest.rig).is_ok_and(lives_on);
-            RewoundHit {
-                rig: nearest.rig,
-                life: nearest.life,
-                still_alive,
-                hitbox: rewound.entity,
-                zone: rewound.zone,
-                point: ray.get_point(nearest.distance),
-                normal: surface_normal(rewound.shape, rewound.pose, ray, nearest.distance),
-                distance: nearest.distance,
-                pose: rewound.pose,
-                shape: rewound.shape,
-            }
-        });
+        evidence.hit =
+            rigs.nearest_hit(&screen, ray, evidence.range, shot.shooter, config.hit_corpses).map(|nearest| {
+                let rewound = nearest.hitbox;
+                let lives_on = |life: &Life| life.is_alive() && life.number() == nearest.life;
+                let still_alive = rigs.is_rig(nearest.rig) && lives.get(nearest.rig).is_ok_and(lives_on);
+                RewoundHit {
+                    rig: nearest.rig,
+                    life: nearest.life,
+                    still_alive,
+                    hitbox: rewound.entity,
+                    zone: rewound.zone,
+                    point: ray.get_point(nearest.distance),
+                    normal: surface_normal(rewound.shape, rewound.pose, ray, nearest.distance),
+                    distance: nearest.distance,
+                    pose: rewound.pose,
+                    basis: nearest.basis,
+                    shape: rewound.shape,
+                }
+            });
         match (evidence.hit, evidence.blocker) {
             // In a tie the bullet stays in the wall.
             (Some(hit), blocker) if blocker.is_none_or(|blocker| hit.distance < blocker.distance) => {

@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    Evidence, HistoryBuffer, HitConfirmed, HitRejected, RejectReason, ShotId, ViewTime, lightyear::VerdictReceived,
+    Evidence, HistoryBuffer, HitConfirmed, HitRejected, PoseBasis, RejectReason, ShotId, ViewSource, ViewTime,
+    lightyear::VerdictReceived,
 };
 
 use crate::scene::Target;
@@ -27,6 +28,10 @@ pub struct Judged {
     pub proxy: Option<Vec3>,
     /// Where the target stands in the present of the verdict.
     pub present: Vec3,
+    /// How the poses were found.
+    pub source: ViewSource,
+    /// What the pose of the hitbox that was met was rebuilt from.
+    pub snapshots: Option<PoseBasis>,
     /// The instant that was tested.
     pub view_time: ViewTime,
     /// `None` for a confirmed hit.
@@ -79,7 +84,14 @@ fn judged(
 ) -> Judged {
     Judged {
         shot,
-        proxy: history.sample(evidence.view_time).map(|sample| sample.root().translation.into()),
+        // The target's only hitbox stands in its root.
+        proxy: evidence
+            .hit
+            .map(|hit| hit.pose)
+            .or_else(|| Some(history.sample(evidence.view_time)?.root()))
+            .map(|pose| pose.translation.into()),
+        source: evidence.view_source,
+        snapshots: evidence.hit.map(|hit| hit.basis),
         present: present.translation,
         view_time: evidence.view_time,
         rejected,

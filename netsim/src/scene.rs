@@ -36,6 +36,7 @@ pub fn request(sequence: u32) -> ShotRequest<()> {
         origin: Vec3::ZERO,
         direction: Vec3::Z,
         range: 100.0,
+        displayed: None,
         weapon: (),
     }
 }

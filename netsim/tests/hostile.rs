@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    RejectReason, Tick, ViewTime,
+    DisplayedRig, RejectReason, SentTicks, Tick, ViewTime,
     lightyear::{ShotOutcome, ShotRequest, VerdictReceived},
 };
 use netsim::{Network, Sim, SimConfig, Transport, request};
@@ -119,4 +119,47 @@ fn a_message_that_is_no_shot_is_dropped_and_the_link_lives_on() {
     let answers = answers(&mut sim);
     assert_eq!(answers.len(), 1);
     assert_eq!(answers[0].shot.sequence, 1);
+}
+
+/// B67's like for snapshots: a client that names others than it was sent gains nothing.
+#[test]
+fn false_snapshots_are_refused_with_their_reason() {
+    let send_interval = Duration::from_nanos(3 * 15_625_000);
+    let network = Network { latency: 20.0, jitter: 0.0, loss: 0.0 };
+    let mut sim = Sim::new(SimConfig { send_interval, network, shoot: false, ..Default::default() });
+    sim.run(Duration::from_secs(3));
+    let world = sim.clients[0].app.world_mut();
+    let mut find = world.query_filtered::<Entity, With<netsim::Target>>();
+    let target = find.single(world).expect("the target is on the screen");
+    let mut find = world.query_filtered::<Entity, With<netsim::Shooter>>();
+    let me = find.single(world).expect("so is the shooter");
+    let sent: Vec<Tick> = {
+        let sent = sim.server.app.world().resource::<SentTicks>();
+        (0..90).map(|back| now(&sim) - back).filter(|tick| sent.contains(*tick)).collect()
+    };
+    let [late, early] = [sent[4], sent[5]];
+    let view = ViewTime::at(early + 1);
+    let mut sequence = 0;
+    let mut ask = |rig, start, end| {
+        sequence += 1;
+        let displayed = Some([Some(DisplayedRig { rig, start, end }), None, None, None]);
+        (ShotRequest { command_tick: now(&sim) + 4, view_time: view, displayed, ..request(sequence) }, sequence)
+    };
+    let cases = [
+        (ask(target, early, Some(late)), None),
+        (ask(me, early, Some(late)), None),
+        (ask(target, early + 1, Some(late)), Some(RejectReason::SnapshotNotSent)),
+        (ask(target, early, Some(late - 1)), Some(RejectReason::SnapshotNotSent)),
+        (ask(target, late, Some(early)), Some(RejectReason::SnapshotsDisordered)),
+        (ask(target, early - 60, Some(late)), Some(RejectReason::SnapshotsTooFarApart)),
+        (ask(target, sent[20], None), Some(RejectReason::SnapshotsTooFarApart)),
+    ];
+    let expected: Vec<_> = cases.iter().map(|((_, sequence), reason)| (*sequence, *reason)).collect();
+    for ((request, _), _) in cases {
+        sim.fire_raw(0, request);
+    }
+    let traced = |verdict: &VerdictReceived| reason_of(verdict).filter(|reason| !reason.was_traced());
+    let mut found: Vec<_> = answers(&mut sim).iter().map(|verdict| (verdict.shot.sequence, traced(verdict))).collect();
+    found.sort_by_key(|(sequence, _)| *sequence);
+    assert_eq!(found, expected);
 }

@@ -10,7 +10,7 @@ use crate::{
     hitbox::{LifeNumber, Zone},
     pose::interpolate,
     shape::Shape,
-    time::ViewTime,
+    time::{Tick, ViewTime},
 };
 
 /// A rig as it stood at a [`ViewTime`]: the blend of two records of one segment, or one record itself.
@@ -67,6 +67,28 @@ impl HistoryBuffer {
         let span = self.ring.tick(age - 1).since(start) as f32;
         let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span;
         Some(Sample { newer, t, ..held })
+    }
+}
+
+impl HistoryBuffer {
+    /// The rig as a client shows it at `view` that has received the states of two ticks, and blends them; `None` if one of
+    /// them is not remembered, or the rig was not there. Without an `end`, the state of `start` is held.
+    ///
+    /// The states of two segments are not blended.
+    pub fn sample_between(&self, start: Tick, end: Option<Tick>, view: ViewTime) -> Option<Sample<'_>> {
+        let slot_of = |tick| {
+            let age = self.ring.age_at_or_before(tick)?;
+            (self.ring.tick(age) == tick).then(|| self.ring.slot(age))
+        };
+        let older = slot_of(start)?;
+        let held = Sample { history: self, older, newer: older, t: 0.0 };
+        let Some(end) = end else { return Some(held) };
+        let newer = slot_of(end)?;
+        if self.layout(older).state.segment != self.layout(newer).state.segment {
+            return Some(held);
+        }
+        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / end.since(start) as f32;
+        Some(Sample { newer, t: t.clamp(0.0, 1.0), ..held })
     }
 }
 
@@ -135,7 +157,6 @@ mod tests {
             write::{RigRecord, tests::RETENTION},
         },
         hitbox::Life,
-        time::Tick,
     };
 
     fn hitbox(index: u32, radius: f32) -> RecordedHitbox {

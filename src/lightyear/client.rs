@@ -7,7 +7,7 @@ use lightyear::prelude::{InterpolationSystems, MessageReceiver, MessageSystems, 
 
 use super::{
     Displayed, ShotData, ShotOutcome, ShotProtocolPlugin, ShotVerdict,
-    displayed::remember_displayed,
+    displayed::{DisplayedSnapshots, remember_displayed, remember_snapshots},
     feed::{InterpolationFeed, feed_interpolation, learn_send_interval},
     fire::{Outbox, relabel_shots, send_shots},
 };
@@ -76,6 +76,7 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
             ShortName::of::<ShotProtocolPlugin<W>>(),
         );
         app.init_resource::<Displayed>()
+            .init_resource::<DisplayedSnapshots>()
             .init_resource::<Outbox<W>>()
             .add_message::<VerdictReceived>()
             .add_observer(relabel_shots::<W>)
@@ -86,7 +87,10 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
                 ShotClientSystems::SendShots.after(SyncSystems::Sync).before(MessageSystems::Send),
             )
             .add_systems(PreUpdate, receive_verdicts.in_set(ShotClientSystems::ReceiveVerdicts))
-            .add_systems(Update, remember_displayed.in_set(ShotClientSystems::RememberDisplayed))
+            .add_systems(
+                Update,
+                (remember_displayed, remember_snapshots).chain().in_set(ShotClientSystems::RememberDisplayed),
+            )
             .add_systems(PostUpdate, send_shots::<W>.in_set(ShotClientSystems::SendShots));
         if self.feed_interpolation {
             app.init_resource::<InterpolationFeed>()

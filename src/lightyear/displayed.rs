@@ -3,10 +3,13 @@
 use bevy::prelude::*;
 use lightyear::{
     connection::network_topology::{NetworkTopology, NetworkingMetadata},
-    prelude::{InterpolationTimeline, LocalTimeline, NetworkTimeline},
+    prelude::{ConfirmedHistory, Interpolated, InterpolationTimeline, LocalTimeline, NetworkTimeline},
 };
 
-use crate::time::{Tick, ViewTime};
+use crate::{
+    shot::DisplayedRig,
+    time::{Tick, ViewTime},
+};
 
 /// The instant that the interpolated entities of this world stand at: what the last drawn frame showed.
 ///
@@ -51,4 +54,33 @@ pub(super) fn remember_displayed(
         }
         _ => Displayed::Nothing,
     };
+}
+
+/// The snapshots that the interpolated entities on the screen are made of.
+///
+/// Kept from the moment in which lightyear blends them: until the player fires, others may have arrived.
+#[derive(Resource, Default)]
+pub(super) struct DisplayedSnapshots(pub(super) Vec<DisplayedRig>);
+
+pub(super) fn remember_snapshots(
+    displayed: Res<Displayed>,
+    interpolated: Query<(Entity, &ConfirmedHistory<Transform>), With<Interpolated>>,
+    mut snapshots: ResMut<DisplayedSnapshots>,
+) {
+    snapshots.0.clear();
+    if let Displayed::Past(view) = *displayed {
+        let blended = interpolated.iter().filter_map(|(rig, history)| {
+            let (start, end) = blended(history, view.tick)?;
+            Some(DisplayedRig { rig, start, end })
+        });
+        snapshots.0.extend(blended);
+    }
+}
+
+/// The snapshots between which lightyear has interpolated at `tick`: the last one that is not later, and the next one.
+fn blended<C: Component>(history: &ConfirmedHistory<C>, tick: Tick) -> Option<(Tick, Option<Tick>)> {
+    let tick_of = |index| history.get_nth_tick(index).map(|tick| Tick(tick.0));
+    let is_later = |index: &usize| tick_of(*index).is_none_or(|snapshot| snapshot.since(tick) > 0);
+    let next = (0..history.len()).find(is_later).unwrap_or(history.len());
+    Some((tick_of(next.checked_sub(1)?)?, tick_of(next)))
 }

@@ -4,14 +4,17 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 use lightyear::{
     connection::network_topology::{NetworkTopology, NetworkingMetadata},
     prelude::{
-        LocalTimeline, LocalTimelineShift, MessageSender, Rollback,
+        Interpolated, LocalTimeline, LocalTimelineShift, MessageSender, Rollback,
         client::{Client, Connected, LocalTimelineSync},
     },
 };
 use thiserror::Error;
 
-use super::{Displayed, ShotChannel, ShotData, ShotRequest};
-use crate::{shot::ShotId, time::Tick};
+use super::{Displayed, ShotChannel, ShotData, ShotRequest, displayed::DisplayedSnapshots};
+use crate::{
+    shot::{DisplayedRigs, ShotId},
+    time::Tick,
+};
 
 /// Fires shots on a client.
 ///
@@ -23,13 +26,15 @@ use crate::{shot::ShotId, time::Tick};
 /// The host of a listen server has the server's own entities on the screen. A system that compares its ray with them in
 /// `FixedUpdate` (a bot, a predicted hit) must run before they move, to find them as they were drawn.
 #[derive(SystemParam)]
-pub struct FireShots<'w, W: ShotData = ()> {
+pub struct FireShots<'w, 's, W: ShotData = ()> {
     outbox: ResMut<'w, Outbox<W>>,
     displayed: Res<'w, Displayed>,
     local: Res<'w, LocalTimeline>,
     sync: Res<'w, LocalTimelineSync>,
     network: Res<'w, NetworkingMetadata>,
     rollback: Option<Res<'w, Rollback>>,
+    snapshots: Res<'w, DisplayedSnapshots>,
+    places: Query<'w, 's, &'static Transform, With<Interpolated>>,
 }
 
 /// Why a client could not fire. No shot has been sent, and no verdict will come.
@@ -47,7 +52,7 @@ pub enum FireError {
     InRollback,
 }
 
-impl<W: ShotData> FireShots<'_, W> {
+impl<W: ShotData> FireShots<'_, '_, W> {
     /// Fires along `ray`, at most `range` metres far; the game's own data travels with it.
     ///
     /// The shot is stamped with what the screen shows, and sent at the end of the frame. Its verdict comes as a
@@ -65,6 +70,7 @@ impl<W: ShotData> FireShots<'_, W> {
             return Err(FireError::InRollback);
         }
         let view_time = self.displayed.view_time().filter(|_| self.sync.is_synced()).ok_or(FireError::NotSynced)?;
+        let displayed = self.displayed_near(ray);
         self.outbox.sequence = self.outbox.sequence.wrapping_add(1);
         let sequence = self.outbox.sequence;
         self.outbox.waiting.push(ShotRequest {
@@ -74,9 +80,33 @@ impl<W: ShotData> FireShots<'_, W> {
             origin: ray.origin,
             direction: *ray.direction,
             range,
+            displayed,
             weapon,
         });
         Ok(ShotId::local(sequence))
+    }
+
+    /// The snapshots behind the interpolated entities that the ray passes closest to.
+    fn displayed_near(&self, ray: Ray3d) -> Option<DisplayedRigs> {
+        if !matches!(*self.displayed, Displayed::Past(_)) {
+            return None;
+        }
+        let mut nearest = DisplayedRigs::default();
+        let mut distances = nearest.map(|_| f32::INFINITY);
+        for displayed in &self.snapshots.0 {
+            let Ok(transform) = self.places.get(displayed.rig) else { continue };
+            let to_rig = transform.translation - ray.origin;
+            let along = to_rig.dot(*ray.direction).max(0.0);
+            let distance = to_rig.distance_squared(ray.direction * along);
+            let place = distances.partition_point(|nearer| *nearer <= distance);
+            if place < distances.len() {
+                distances[place..].rotate_right(1);
+                nearest[place..].rotate_right(1);
+                distances[place] = distance;
+                nearest[place] = Some(*displayed);
+            }
+        }
+        Some(nearest)
     }
 }
 
@@ -131,6 +161,7 @@ mod tests {
             origin: Vec3::ZERO,
             direction: Vec3::Z,
             range: 1.0,
+            displayed: None,
             weapon: (),
         };
         world.insert_resource(Outbox { sequence: 2, waiting: vec![request(100), request(101)] });

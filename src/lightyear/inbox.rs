@@ -133,6 +133,7 @@ mod tests {
             origin: Vec3::ZERO,
             direction: Vec3::Z,
             range: 1.0,
+            displayed: None,
             weapon: (),
         }
     }

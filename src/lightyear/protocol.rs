@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     hitbox::Zone,
-    shot::RejectReason,
+    shot::{DisplayedRigs, RejectReason},
     time::{Tick, ViewTime},
 };
 
 /// What a game sends along with a shot: the weapon, a charge, a random seed. Implemented for all types that fit.
-pub trait ShotData: Serialize + DeserializeOwned + Send + Sync + 'static {}
+pub trait ShotData: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {}
 
-impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> ShotData for T {}
+impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> ShotData for T {}
 
 /// The channel of shots and verdicts: each one arrives, none waits for another.
 pub struct ShotChannel;
@@ -40,8 +40,19 @@ pub struct ShotRequest<W> {
     pub direction: Vec3,
     /// How far it goes, in metres.
     pub range: f32,
+    /// The snapshots that the screen was made of, for the few interpolated rigs that the shot passes closest to; `None` from
+    /// the host of a listen server, whose screen shows the world itself.
+    pub displayed: Option<DisplayedRigs>,
     /// The game's own data.
     pub weapon: W,
+}
+
+impl<W> MapEntities for ShotRequest<W> {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        for displayed in self.displayed.iter_mut().flatten().flatten() {
+            displayed.rig = mapper.get_mapped(displayed.rig);
+        }
+    }
 }
 
 /// The server's answer to one [`ShotRequest`].
@@ -118,7 +129,7 @@ impl<W: ShotData> Plugin for ShotProtocolPlugin<W> {
             ..default()
         })
         .add_direction(NetworkDirection::Bidirectional);
-        app.register_message::<ShotRequest<W>>().add_direction(NetworkDirection::ClientToServer);
+        app.register_message::<ShotRequest<W>>().add_map_entities().add_direction(NetworkDirection::ClientToServer);
         app.register_message::<ShotVerdict>().add_map_entities().add_direction(NetworkDirection::ServerToClient);
     }
 }

@@ -3,6 +3,7 @@
 use core::{marker::PhantomData, time::Duration};
 
 use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy_replicon::server::{ServerSystems, server_tick::ServerTick};
 use lightyear::prelude::{
     ControlledBy, LocalTimeline, MessageReceiver, MessageSender, MessageSystems, server::ClientOf,
 };
@@ -12,10 +13,14 @@ use super::{
     inbox::{Inbox, InboxLimits},
 };
 use crate::{
+    config::LagCompensationConfig,
     hitbox::{Rig, RigId},
     plugin::LagCompensationPlugin,
     schedule::LagCompensationSystems,
-    shot::{Evidence, HitConfirmed, HitRejected, RejectReason, ShotEvent, ShotId, Verdicts, report_verdicts},
+    shot::{
+        DisplayedRigs, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent, ShotId, Verdicts,
+        report_verdicts,
+    },
     time::{CurrentTick, Tick},
 };
 
@@ -99,6 +104,7 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
             .add_message::<ShotReceived<W>>()
             .add_systems(PreUpdate, receive_requests::<W>.after(MessageSystems::Receive))
             .add_systems(FixedPreUpdate, follow_local_timeline)
+            .add_systems(PostUpdate, note_sent_ticks.before(ServerSystems::Send))
             .add_systems(
                 schedule,
                 (
@@ -189,6 +195,7 @@ fn release_shots<W: ShotData>(
                 range: request.range,
                 view_time: Some(request.view_time),
                 command_tick: request.command_tick,
+                displayed: request.displayed.map(known_rigs),
             };
             if let Some(reason) = refused {
                 verdicts.reject(shooter, shot.id, reason, Evidence::of(&shot, now));
@@ -197,6 +204,26 @@ fn release_shots<W: ShotData>(
                 shots.write(shot);
             }
         });
+    }
+}
+
+/// Without the rigs that the server does not know (any more): lightyear maps those to the placeholder.
+fn known_rigs(displayed: DisplayedRigs) -> DisplayedRigs {
+    displayed.map(|rig| rig.filter(|displayed| displayed.rig != Entity::PLACEHOLDER))
+}
+
+/// Notes the tick whose state is about to be sent: the last one of this frame, when it is time to send.
+fn note_sent_ticks(
+    replication: Res<ServerTick>,
+    local: Res<LocalTimeline>,
+    config: Res<LagCompensationConfig>,
+    time: Res<Time<Fixed>>,
+    mut last: Local<Option<ServerTick>>,
+    mut sent: ResMut<SentTicks>,
+) {
+    if last.is_none_or(|last| *last != **replication) {
+        *last = Some(*replication);
+        sent.note(Tick(local.tick().0), config.history_ticks(time.timestep()));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bevy::{ecs::entity::Entities, math::InvalidDirectionError, prelude::*};
 
-use super::{Evidence, RejectReason, ShotEvent, ShotId, Verdicts};
+use super::{DisplayedRig, DisplayedRigs, Evidence, RejectReason, SentTicks, ShotEvent, ShotId, Verdicts};
 use crate::{
     config::LagCompensationConfig,
     time::{CurrentTick, Tick},
@@ -15,6 +15,7 @@ pub(crate) struct AdmittedShot {
     pub(crate) id: ShotId,
     pub(crate) ray: Ray3d,
     pub(crate) evidence: Evidence,
+    pub(crate) displayed: Option<DisplayedRigs>,
 }
 
 /// The shots of this tick that are still to be traced.
@@ -27,6 +28,7 @@ pub(crate) fn admit_shots(
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
+    sent: Res<SentTicks>,
     entities: &Entities,
     mut admitted: ResMut<AdmittedShots>,
     mut verdicts: ResMut<Verdicts>,
@@ -36,7 +38,11 @@ pub(crate) fn admit_shots(
     for shot in shots.read() {
         let mut evidence = Evidence::of(shot, now);
         let checked = if entities.contains_spawned(shot.shooter) {
-            check(shot, now, window)
+            check(shot, now, window).and_then(|ray| {
+                let mut pairs = shot.displayed.iter().flatten().flatten();
+                let sound = |pair: &DisplayedRig| pair.check(shot.requested_view(), &sent, &config, time.timestep());
+                pairs.try_for_each(sound).map(|()| ray)
+            })
         } else {
             Err(RejectReason::ShooterUnknown)
         };
@@ -44,7 +50,8 @@ pub(crate) fn admit_shots(
             Ok(ray) => {
                 evidence.direction = *ray.direction;
                 evidence.range = shot.range.min(config.max_range.max(0.0));
-                admitted.0.push(AdmittedShot { shooter: shot.shooter, id: shot.id, ray, evidence });
+                let (shooter, id, displayed) = (shot.shooter, shot.id, shot.displayed);
+                admitted.0.push(AdmittedShot { shooter, id, ray, evidence, displayed });
             }
             Err(reason) => {
                 debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);

@@ -3,6 +3,7 @@
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::DisplayedRigs;
 use crate::time::{Tick, ViewTime};
 
 /// Which shot this is: a number that its connection has given once and to no other shot.
@@ -59,12 +60,21 @@ pub struct ShotEvent {
     pub view_time: Option<ViewTime>,
     /// The tick in which the server consumes the shot.
     pub command_tick: Tick,
+    /// The snapshots that the screen was made of. `None` if that is not known: then poses come from the full history, and
+    /// else, for rigs that are not among them, from the snapshots in [`SentTicks`](crate::SentTicks).
+    pub displayed: Option<DisplayedRigs>,
 }
 
 impl ShotEvent {
     /// A shot of unlimited range by someone who sees the present, with id 0.
     pub const fn new(shooter: Entity, command_tick: Tick, origin: Vec3, direction: Vec3) -> Self {
-        Self { shooter, id: ShotId::local(0), origin, direction, range: f32::INFINITY, view_time: None, command_tick }
+        let (id, range) = (ShotId::local(0), f32::INFINITY);
+        Self { shooter, id, origin, direction, range, view_time: None, command_tick, displayed: None }
+    }
+
+    /// The same shot by someone whose screen was made of these snapshots.
+    pub const fn made_of(self, displayed: DisplayedRigs) -> Self {
+        Self { displayed: Some(displayed), ..self }
     }
 
     /// The instant at which this shot asks to be judged.

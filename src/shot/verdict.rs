@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{ShotEvent, ShotId};
+use super::{PoseBasis, ShotEvent, ShotId};
 use crate::{
     hitbox::{LifeNumber, Zone},
     shape::Shape,
@@ -101,6 +101,18 @@ pub enum RejectReason {
     TooLate,
     /// Too many shots of this connection are waiting already.
     TooManyWaiting,
+    /// The shot names a snapshot that was not sent.
+    SnapshotNotSent,
+    /// The view time does not lie between the snapshots that the shot names.
+    SnapshotsDisordered,
+    /// The snapshots that the shot names lie further apart than
+    /// [`LagCompensationConfig::max_snapshot_gap`](crate::LagCompensationConfig::max_snapshot_gap), or one is held for longer.
+    SnapshotsTooFarApart,
+    /// The snapshots that the shot names show a rig further from where it was than
+    /// [`LagCompensationConfig::max_snapshot_deviation`](crate::LagCompensationConfig::max_snapshot_deviation).
+    SnapshotsDeviate,
+    /// The shot names snapshots of an entity that was no rig at those ticks.
+    SnapshotOfNoRig,
 }
 
 impl RejectReason {
@@ -114,6 +126,8 @@ impl RejectReason {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
 #[non_exhaustive]
 pub enum ViewSource {
+    /// The shot named its view time and the snapshots that the screen was made of; poses were rebuilt from those.
+    AsDisplayed,
     /// The shot named its view time; poses come from the full history of the server.
     Reported,
     /// The shot named none, and was judged in the present of its command tick.
@@ -167,6 +181,8 @@ pub struct RewoundHit {
     pub distance: f32,
     /// The pose of the hitbox that was tested.
     pub pose: Isometry3d,
+    /// What that pose was rebuilt from.
+    pub basis: PoseBasis,
     /// The shape that was tested.
     pub shape: Shape,
 }
@@ -196,7 +212,11 @@ impl Evidence {
             command_tick: shot.command_tick,
             judged_at: now,
             view_time: shot.requested_view(),
-            view_source: if shot.view_time.is_some() { ViewSource::Reported } else { ViewSource::None },
+            view_source: match (shot.view_time, shot.displayed) {
+                (None, _) => ViewSource::None,
+                (Some(_), None) => ViewSource::Reported,
+                (Some(_), Some(_)) => ViewSource::AsDisplayed,
+            },
             origin: shot.origin,
             direction: shot.direction,
             range: shot.range,

@@ -9,8 +9,9 @@ use bevy::{
 };
 
 use crate::{
-    history::{HistoryBuffer, RewoundHitbox, Tombstones},
+    history::{HistoryBuffer, RewoundHitbox, Sample, Tombstones},
     hitbox::{LifeNumber, Rig, RigId},
+    shot::{DisplayedRig, DisplayedRigs, PoseBasis, RejectReason, SentTicks},
     time::ViewTime,
 };
 
@@ -29,11 +30,52 @@ pub(super) struct Nearest {
     pub(super) rig: Entity,
     pub(super) life: LifeNumber,
     pub(super) hitbox: RewoundHitbox,
+    pub(super) basis: PoseBasis,
     pub(super) distance: f32,
     id: RigId,
 }
 
+/// What the shooter's screen showed, and of what it was made.
+pub(super) struct Screen<'a> {
+    pub(super) view: ViewTime,
+    pub(super) displayed: Option<DisplayedRigs>,
+    pub(super) sent: &'a SentTicks,
+}
+
+impl Screen<'_> {
+    /// The rig as the screen showed it: blended from the snapshots that the shot names, or else from those that were sent, or
+    /// else, and if nothing is known of snapshots, from the full history.
+    fn show<'h>(&self, rig: Entity, history: &'h HistoryBuffer) -> Option<(Sample<'h>, PoseBasis)> {
+        let between = |start, end| {
+            let sample = history.sample_between(start, end, self.view)?;
+            Some((sample, PoseBasis::Snapshots { start, end }))
+        };
+        let rebuilt =
+            self.displayed.and_then(|displayed| match displayed.iter().flatten().find(|pair| pair.rig == rig) {
+                Some(pair) => between(pair.start, pair.end),
+                None => self.sent.around(self.view).and_then(|(start, end)| between(start, Some(end?))),
+            });
+        rebuilt.or_else(|| Some((history.sample(self.view)?, PoseBasis::History)))
+    }
+}
+
 impl RewoundRigs<'_, '_> {
+    /// Whether each rig whose snapshots the shot names stood near enough to where they show it.
+    pub(super) fn check(&self, screen: &Screen, max_deviation: f32) -> Result<(), RejectReason> {
+        for DisplayedRig { rig, start, end } in screen.displayed.iter().flatten().flatten() {
+            let present = self.histories.get(*rig).ok().map(|(_, history, _)| history);
+            let gone = || self.tombstones.iter().find(|(gone, ..)| gone == rig).map(|(_, history, _)| history);
+            // Without tombstones a rig may be gone that the screen still showed; then it is not hit, that is all.
+            let Some(history) = present.or_else(gone) else { continue };
+            let shown = history.sample_between(*start, *end, screen.view).ok_or(RejectReason::SnapshotOfNoRig)?;
+            let stood = history.sample(screen.view).ok_or(RejectReason::SnapshotOfNoRig)?;
+            if shown.root().translation.distance(stood.root().translation) > max_deviation {
+                return Err(RejectReason::SnapshotsDeviate);
+            }
+        }
+        Ok(())
+    }
+
     /// Whether an entity belongs to some rig, or to the shooter, which need not be one.
     pub(super) fn is_part_of_rig_or(&self, entity: Entity, shooter: Entity) -> bool {
         self.ancestry(entity).any(|entity| entity == shooter || self.rigs.contains(entity))
@@ -49,13 +91,13 @@ impl RewoundRigs<'_, '_> {
         self.ancestry(shooter).any(|entity| entity == rig)
     }
 
-    /// The nearest hitbox on the ray at `view`, those of the shooter's own rigs left out, and those of the dead if they cannot
+    /// The nearest hitbox on the ray as the screen showed them, those of the shooter's own rigs left out, and those of the dead if they cannot
     /// be hit.
     ///
     /// A rig that has no record around `view` did not exist then, and is not hit.
     pub(super) fn nearest_hit(
         &self,
-        view: ViewTime,
+        screen: &Screen,
         ray: Ray3d,
         range: f32,
         shooter: Entity,
@@ -67,7 +109,10 @@ impl RewoundRigs<'_, '_> {
             if self.are_one_with(rig, shooter) {
                 continue;
             }
-            let Some(sample) = history.sample(view).filter(|sample| hit_corpses || sample.is_alive()) else { continue };
+            let Some((sample, basis)) = screen.show(rig, history) else { continue };
+            if !hit_corpses && !sample.is_alive() {
+                continue;
+            }
             let reach = best.map_or(range, |best| best.distance);
             if !may_meet(ray, reach, sample.bounds()) {
                 continue;
@@ -79,7 +124,7 @@ impl RewoundRigs<'_, '_> {
                     continue;
                 }
                 let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, ray, reach) else { continue };
-                let found = Nearest { rig, life: sample.life(), hitbox, distance, id };
+                let found = Nearest { rig, life: sample.life(), hitbox, basis, distance, id };
                 if best.is_none_or(|best| found.cmp(&best).is_lt()) {
                     best = Some(found);
                 }
