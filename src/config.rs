@@ -41,17 +41,17 @@ pub struct LagCompensationConfig {
     /// A safety net for teleports without a [`BeginSegment`](crate::BeginSegment) event. Too low, and fast vehicles stutter
     /// through the past; too high, and short jumps can be hit half-way.
     pub max_speed: Option<f32>,
-    /// The longest time between two snapshots that a client may have blended, or for which it may have held one. Default:
-    /// 300 ms.
+    /// The longest time between two snapshots that a client is believed to have blended, or for which it may have held one.
+    /// Default: 300 ms. Rigs whose snapshots lie further apart are judged by those that were sent.
     ///
-    /// Too low, and players who lose packets have their shots refused; too high, and a modified client can choose among more
-    /// poses.
+    /// Too low, and players who lose packets are judged by what they should have seen; too high, and a modified client can
+    /// choose among more poses.
     pub max_snapshot_gap: Duration,
     /// How far, in metres, a rig may stand on the shooter's screen from where it was on the server at the same instant.
-    /// Default: 1.
+    /// Default: 1. Rigs that are said to stand further away are judged by the snapshots that were sent.
     ///
-    /// Blending cuts corners: at 8 m/s and 300 ms by up to 1.2 m. Too low and too high do the same as for
-    /// [`max_snapshot_gap`](Self::max_snapshot_gap).
+    /// Blending cuts corners, and a rig that is held falls behind: at 8 m/s by a metre in 125 ms. Too low and too high do the
+    /// same as for [`max_snapshot_gap`](Self::max_snapshot_gap).
     pub max_snapshot_deviation: f32,
     /// Whether a rig that was despawned can still be hit at view times at which it was there. Default: `false`.
     ///

@@ -57,11 +57,8 @@ pub(crate) fn trace_shots(
     for shot in shots.0.drain(..) {
         let mut evidence = shot.evidence;
         let (ray, view) = (shot.ray, evidence.view_time);
-        let screen = Screen { view, displayed: shot.displayed, sent: &sent };
-        if let Err(reason) = rigs.check(&screen, config.max_snapshot_deviation) {
-            verdicts.reject(shot.shooter, shot.id, reason, evidence);
-            continue;
-        }
+        let max_deviation = config.max_snapshot_deviation;
+        let screen = Screen { view, displayed: shot.displayed, sent: &sent, max_deviation };
         let histories = occluders.iter().chain(gone_occluders.iter());
         let own = |rig| rigs.are_one_with(rig, shot.shooter);
         evidence.blocker = occluders::nearest(histories, view, ray, evidence.range, own);

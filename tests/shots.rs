@@ -268,7 +268,13 @@ fn snapshots_are_blended_as_the_client_did_and_may_not_lie_far_from_the_truth() 
     app.world_mut().resource_mut::<LagCompensationConfig>().max_snapshot_deviation = 0.4;
     let held = DisplayedRig { rig: runner, start: Tick(88), end: None };
     let asked = shot(shooter, 11.0).seen_at(view(8.0)).made_of([Some(held), None, None, None]);
-    assert_eq!(app.judge(asked).unwrap_err().reason, RejectReason::SnapshotsDeviate);
+    assert_eq!(app.judge(asked).unwrap_err().reason, RejectReason::Missed, "it is not believed");
+    let now = app.now() + 1;
+    let asked = ShotEvent {
+        command_tick: now,
+        ..shot(shooter, 11.5).seen_at(view(8.0)).made_of([Some(held), None, None, None])
+    };
+    assert_eq!(app.judge(asked).unwrap().hit.basis, PoseBasis::History);
 }
 
 #[test]
@@ -286,4 +292,18 @@ fn rigs_without_named_snapshots_are_blended_from_those_that_were_sent() {
     };
     assert_eq!(basis(&mut app, 10.0), PoseBasis::Snapshots { start: Tick(88), end: Some(Tick(96)) });
     assert_eq!(basis(&mut app, 2.0), PoseBasis::History, "nothing was sent since");
+
+    // What has come after the last snapshot before the view time is not on the screen yet.
+    let fresh = (Rig, Hitbox::ball(0.5), Transform::from_xyz(-9.0, 0.0, 10.0));
+    app.world_mut().spawn(fresh);
+    app.tick();
+    let now = app.now();
+    app.world_mut().resource_mut::<SentTicks>().note(now + 2, 64);
+    app.tick();
+    app.tick();
+    let now = app.now() + 1;
+    let seen = |delay| ShotEvent::new(shooter, now, Vec3::X * -9.0, Vec3::Z).seen_at(ViewTime::before(now, delay));
+    let shots = [seen(2.0).made_of(DisplayedRigs::default()), seen(2.0), seen(0.5).made_of(DisplayedRigs::default())];
+    let hits: Vec<_> = app.judge_all(shots).iter().map(Result::is_ok).collect();
+    assert_eq!(hits, [false, true, true]);
 }

@@ -74,7 +74,7 @@ impl HistoryBuffer {
     /// The rig as a client shows it at `view` that has received the states of two ticks, and blends them; `None` if one of
     /// them is not remembered, or the rig was not there. Without an `end`, the state of `start` is held.
     ///
-    /// The states of two segments are not blended.
+    /// The states of two segments are not blended, nor are two of which the second is not the later one.
     pub fn sample_between(&self, start: Tick, end: Option<Tick>, view: ViewTime) -> Option<Sample<'_>> {
         let slot_of = |tick| {
             let age = self.ring.age_at_or_before(tick)?;
@@ -84,6 +84,9 @@ impl HistoryBuffer {
         let held = Sample { history: self, older, newer: older, t: 0.0 };
         let Some(end) = end else { return Some(held) };
         let newer = slot_of(end)?;
+        if end.since(start) <= 0 {
+            return Some(held);
+        }
         if self.layout(older).state.segment != self.layout(newer).state.segment {
             return Some(held);
         }

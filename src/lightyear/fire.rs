@@ -34,7 +34,8 @@ pub struct FireShots<'w, 's, W: ShotData = ()> {
     network: Res<'w, NetworkingMetadata>,
     rollback: Option<Res<'w, Rollback>>,
     snapshots: Res<'w, DisplayedSnapshots>,
-    places: Query<'w, 's, &'static Transform, With<Interpolated>>,
+    /// In the fixed steps still those of the frame that was drawn last.
+    places: Query<'w, 's, &'static GlobalTransform, With<Interpolated>>,
 }
 
 /// Why a client could not fire. No shot has been sent, and no verdict will come.
@@ -70,7 +71,7 @@ impl<W: ShotData> FireShots<'_, '_, W> {
             return Err(FireError::InRollback);
         }
         let view_time = self.displayed.view_time().filter(|_| self.sync.is_synced()).ok_or(FireError::NotSynced)?;
-        let displayed = self.displayed_near(ray);
+        let displayed = self.displayed_near(ray, range);
         self.outbox.sequence = self.outbox.sequence.wrapping_add(1);
         let sequence = self.outbox.sequence;
         self.outbox.waiting.push(ShotRequest {
@@ -87,23 +88,28 @@ impl<W: ShotData> FireShots<'_, '_, W> {
     }
 
     /// The snapshots behind the interpolated entities that the ray passes closest to.
-    fn displayed_near(&self, ray: Ray3d) -> Option<DisplayedRigs> {
+    fn displayed_near(&self, ray: Ray3d, range: f32) -> Option<DisplayedRigs> {
+        const REACH: f32 = 3.0;
         if !matches!(*self.displayed, Displayed::Past(_)) {
             return None;
         }
         let mut nearest = DisplayedRigs::default();
         let mut distances = nearest.map(|_| f32::INFINITY);
         for displayed in &self.snapshots.0 {
-            let Ok(transform) = self.places.get(displayed.rig) else { continue };
-            let to_rig = transform.translation - ray.origin;
-            let along = to_rig.dot(*ray.direction).max(0.0);
+            let Ok(place) = self.places.get(displayed.rig) else { continue };
+            let to_rig = place.translation() - ray.origin;
+            let along = to_rig.dot(*ray.direction);
+            // Hitboxes reach out from the root.
+            if along < -REACH || along > range + REACH {
+                continue;
+            }
             let distance = to_rig.distance_squared(ray.direction * along);
-            let place = distances.partition_point(|nearer| *nearer <= distance);
-            if place < distances.len() {
-                distances[place..].rotate_right(1);
-                nearest[place..].rotate_right(1);
-                distances[place] = distance;
-                nearest[place] = Some(*displayed);
+            let rank = distances.partition_point(|nearer| *nearer <= distance);
+            if rank < distances.len() {
+                distances[rank..].rotate_right(1);
+                nearest[rank..].rotate_right(1);
+                distances[rank] = distance;
+                nearest[rank] = Some(*displayed);
             }
         }
         Some(nearest)

@@ -40,7 +40,7 @@ pub(crate) fn admit_shots(
         let checked = if entities.contains_spawned(shot.shooter) {
             check(shot, now, window).and_then(|ray| {
                 let mut pairs = shot.displayed.iter().flatten().flatten();
-                let sound = |pair: &DisplayedRig| pair.check(shot.requested_view(), &sent, &config, time.timestep());
+                let sound = |pair: &DisplayedRig| pair.check(shot.requested_view(), &sent);
                 pairs.try_for_each(sound).map(|()| ray)
             })
         } else {
@@ -50,7 +50,10 @@ pub(crate) fn admit_shots(
             Ok(ray) => {
                 evidence.direction = *ray.direction;
                 evidence.range = shot.range.min(config.max_range.max(0.0));
-                let (shooter, id, displayed) = (shot.shooter, shot.id, shot.displayed);
+                let (view, longest) = (evidence.view_time, config.max_snapshot_gap);
+                let believed = |pair: &DisplayedRig| pair.is_short(view, longest, time.timestep());
+                let displayed = shot.displayed.map(|pairs| pairs.map(|pair| pair.filter(believed)));
+                let (shooter, id) = (shot.shooter, shot.id);
                 admitted.0.push(AdmittedShot { shooter, id, ray, evidence, displayed });
             }
             Err(reason) => {

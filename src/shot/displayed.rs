@@ -1,15 +1,13 @@
 //! What the shooter's screen was made of.
 
 use alloc::collections::VecDeque;
+use core::time::Duration;
 
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::RejectReason;
-use crate::{
-    config::LagCompensationConfig,
-    time::{Tick, ViewTime},
-};
+use crate::time::{Tick, ViewTime};
 
 /// The snapshots of one rig that a client had blended into what its screen showed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, Reflect)]
@@ -50,8 +48,11 @@ pub struct SentTicks(VecDeque<Tick>);
 impl SentTicks {
     /// Notes that the state after `tick` is sent; forgets what is more than `window` ticks older.
     pub fn note(&mut self, tick: Tick, window: u32) {
-        if self.0.back().is_some_and(|newest| tick.since(*newest) <= 0) {
-            self.0.clear();
+        match self.0.back().map(|newest| tick.since(*newest)) {
+            Some(0) => return,
+            // The clock was set back.
+            Some(ticks) if ticks < 0 => self.0.clear(),
+            _ => {}
         }
         self.0.push_back(tick);
         while self.0.front().is_some_and(|oldest| tick.since(*oldest) > window as i32) {
@@ -62,6 +63,11 @@ impl SentTicks {
     /// Whether the state after `tick` was sent, and can still be told.
     pub fn contains(&self, tick: Tick) -> bool {
         self.position_after(tick).checked_sub(1).is_some_and(|index| self.0[index] == tick)
+    }
+
+    /// Whether `tick` lies before all that can still be told.
+    fn is_forgotten(&self, tick: Tick) -> bool {
+        self.0.front().is_some_and(|oldest| tick.since(*oldest) < 0)
     }
 
     /// The sent ticks around an instant: the last one at or before it, and the first one after it.
@@ -77,30 +83,24 @@ impl SentTicks {
 }
 
 impl DisplayedRig {
-    /// Checks what can be checked without the rig; `timestep` in seconds.
-    pub(crate) fn check(
-        &self,
-        view: ViewTime,
-        sent: &SentTicks,
-        config: &LagCompensationConfig,
-        timestep: core::time::Duration,
-    ) -> Result<(), RejectReason> {
+    /// Whether a client can have blended these snapshots at `view`.
+    pub(crate) fn check(&self, view: ViewTime, sent: &SentTicks) -> Result<(), RejectReason> {
         let Self { start, end, .. } = *self;
-        let in_order =
-            view.tick.since(start) >= 0 && end.is_none_or(|end| !ViewTime::at(end).is_before(view) && end != start);
-        if !in_order {
+        let ends_later = end.is_none_or(|end| end != start && !ViewTime::at(end).is_before(view));
+        if view.tick.since(start) < 0 || !ends_later {
             return Err(RejectReason::SnapshotsDisordered);
         }
-        // A held rig may not be held for longer than the same time.
-        let until = end.unwrap_or(view.tick);
-        let gap = timestep * until.since(start).unsigned_abs();
-        if gap > config.max_snapshot_gap {
-            return Err(RejectReason::SnapshotsTooFarApart);
-        }
-        if !sent.contains(start) || end.is_some_and(|end| !sent.contains(end)) {
+        let was_sent = |tick| sent.contains(tick) || sent.is_forgotten(tick);
+        if !was_sent(start) || end.is_some_and(|end| !was_sent(end)) {
             return Err(RejectReason::SnapshotNotSent);
         }
         Ok(())
+    }
+
+    /// Whether the snapshots lie no further apart than `longest`, or the only one was held for no longer.
+    pub(crate) fn is_short(&self, view: ViewTime, longest: Duration, timestep: Duration) -> bool {
+        let until = self.end.unwrap_or(view.tick);
+        timestep.checked_mul(until.since(self.start).unsigned_abs()).is_some_and(|gap| gap <= longest)
     }
 }
 
@@ -136,22 +136,34 @@ mod tests {
 
     #[test]
     fn false_pairs_are_told_apart() {
-        let (sent, config) = (every_third_tick(0), LagCompensationConfig::default());
+        let sent = every_third_tick(0);
         let view = ViewTime::new(Tick(91), 0x4000);
-        let check = |start, end: Option<u32>| {
-            let pair = DisplayedRig { rig: Entity::PLACEHOLDER, start: Tick(start), end: end.map(Tick) };
-            pair.check(view, &sent, &config, TICK).err()
-        };
+        let pair =
+            |start, end: Option<u32>| DisplayedRig { rig: Entity::PLACEHOLDER, start: Tick(start), end: end.map(Tick) };
+        let check = |start, end| pair(start, end).check(view, &sent).err();
         assert_eq!(check(90, Some(93)), None);
         assert_eq!(check(90, None), None);
         assert_eq!(check(84, Some(99)), None, "snapshots between were lost");
+        assert_eq!(check(50, Some(93)), None, "too long ago to tell");
         assert_eq!(check(91, Some(93)), Some(RejectReason::SnapshotNotSent));
         assert_eq!(check(90, Some(94)), Some(RejectReason::SnapshotNotSent));
         assert_eq!(check(93, Some(90)), Some(RejectReason::SnapshotsDisordered));
         assert_eq!(check(90, Some(90)), Some(RejectReason::SnapshotsDisordered));
         assert_eq!(check(93, Some(96)), Some(RejectReason::SnapshotsDisordered));
         assert_eq!(check(84, Some(87)), Some(RejectReason::SnapshotsDisordered));
-        assert_eq!(check(57, Some(117)), Some(RejectReason::SnapshotsTooFarApart));
-        assert_eq!(check(57, None), Some(RejectReason::SnapshotsTooFarApart));
+        assert_eq!(check(u32::MAX / 2, None), Some(RejectReason::SnapshotsDisordered));
+
+        let is_short = |start, end| pair(start, end).is_short(view, Duration::from_millis(300), TICK);
+        assert!(is_short(84, Some(102)) && is_short(75, None));
+        assert!(!is_short(84, Some(105)) && !is_short(69, None));
+        let nonsense = pair(0, Some(1 << 31));
+        assert!(!nonsense.is_short(view, Duration::from_millis(300), Duration::MAX));
+    }
+
+    #[test]
+    fn noting_a_tick_twice_forgets_nothing() {
+        let mut sent = every_third_tick(0);
+        sent.note(Tick(117), 64);
+        assert!(sent.contains(Tick(90)) && sent.contains(Tick(117)));
     }
 }

@@ -105,14 +105,6 @@ pub enum RejectReason {
     SnapshotNotSent,
     /// The view time does not lie between the snapshots that the shot names.
     SnapshotsDisordered,
-    /// The snapshots that the shot names lie further apart than
-    /// [`LagCompensationConfig::max_snapshot_gap`](crate::LagCompensationConfig::max_snapshot_gap), or one is held for longer.
-    SnapshotsTooFarApart,
-    /// The snapshots that the shot names show a rig further from where it was than
-    /// [`LagCompensationConfig::max_snapshot_deviation`](crate::LagCompensationConfig::max_snapshot_deviation).
-    SnapshotsDeviate,
-    /// The shot names snapshots of an entity that was no rig at those ticks.
-    SnapshotOfNoRig,
 }
 
 impl RejectReason {
@@ -126,7 +118,8 @@ impl RejectReason {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
 #[non_exhaustive]
 pub enum ViewSource {
-    /// The shot named its view time and the snapshots that the screen was made of; poses were rebuilt from those.
+    /// The shot named its view time and the snapshots that the screen was made of; poses were rebuilt from those as far as
+    /// they are believed, see [`RewoundHit::basis`].
     AsDisplayed,
     /// The shot named its view time; poses come from the full history of the server.
     Reported,

@@ -11,7 +11,7 @@ use bevy::{
 use crate::{
     history::{HistoryBuffer, RewoundHitbox, Sample, Tombstones},
     hitbox::{LifeNumber, Rig, RigId},
-    shot::{DisplayedRig, DisplayedRigs, PoseBasis, RejectReason, SentTicks},
+    shot::{DisplayedRigs, PoseBasis, SentTicks},
     time::ViewTime,
 };
 
@@ -40,42 +40,43 @@ pub(super) struct Screen<'a> {
     pub(super) view: ViewTime,
     pub(super) displayed: Option<DisplayedRigs>,
     pub(super) sent: &'a SentTicks,
+    /// The most metres between where it showed a rig and where that was.
+    pub(super) max_deviation: f32,
 }
 
 impl Screen<'_> {
-    /// The rig as the screen showed it: blended from the snapshots that the shot names, or else from those that were sent, or
-    /// else, and if nothing is known of snapshots, from the full history.
+    /// The rig as the screen showed it: blended from the snapshots that the shot names, if they lie near enough to the truth,
+    /// or else from those that were sent, or else, and if nothing is known of snapshots, from the full history. `None` if it
+    /// was not there.
     fn show<'h>(&self, rig: Entity, history: &'h HistoryBuffer) -> Option<(Sample<'h>, PoseBasis)> {
+        let from_history = || Some((history.sample(self.view)?, PoseBasis::History));
+        let Some(displayed) = self.displayed else { return from_history() };
         let between = |start, end| {
             let sample = history.sample_between(start, end, self.view)?;
             Some((sample, PoseBasis::Snapshots { start, end }))
         };
-        let rebuilt =
-            self.displayed.and_then(|displayed| match displayed.iter().flatten().find(|pair| pair.rig == rig) {
-                Some(pair) => between(pair.start, pair.end),
-                None => self.sent.around(self.view).and_then(|(start, end)| between(start, Some(end?))),
-            });
-        rebuilt.or_else(|| Some((history.sample(self.view)?, PoseBasis::History)))
+        let named = displayed.iter().flatten().find(|pair| pair.rig == rig);
+        let named =
+            named.and_then(|pair| between(pair.start, pair.end)).filter(|(shown, _)| self.is_near(shown, history));
+        if named.is_some() {
+            return named;
+        }
+        match self.sent.around(self.view) {
+            // It has come since the last snapshot, and is not on the screen yet.
+            Some((start, _)) if history.oldest().is_some_and(|oldest| oldest.since(start) > 0) => None,
+            Some((start, Some(end))) => between(start, Some(end)).or_else(from_history),
+            _ => from_history(),
+        }
+    }
+
+    /// Whether a rig was near to where it is shown.
+    fn is_near(&self, shown: &Sample, history: &HistoryBuffer) -> bool {
+        let stood = history.sample(self.view);
+        stood.is_none_or(|stood| shown.bounds().center.distance(stood.bounds().center) <= self.max_deviation)
     }
 }
 
 impl RewoundRigs<'_, '_> {
-    /// Whether each rig whose snapshots the shot names stood near enough to where they show it.
-    pub(super) fn check(&self, screen: &Screen, max_deviation: f32) -> Result<(), RejectReason> {
-        for DisplayedRig { rig, start, end } in screen.displayed.iter().flatten().flatten() {
-            let present = self.histories.get(*rig).ok().map(|(_, history, _)| history);
-            let gone = || self.tombstones.iter().find(|(gone, ..)| gone == rig).map(|(_, history, _)| history);
-            // Without tombstones a rig may be gone that the screen still showed; then it is not hit, that is all.
-            let Some(history) = present.or_else(gone) else { continue };
-            let shown = history.sample_between(*start, *end, screen.view).ok_or(RejectReason::SnapshotOfNoRig)?;
-            let stood = history.sample(screen.view).ok_or(RejectReason::SnapshotOfNoRig)?;
-            if shown.root().translation.distance(stood.root().translation) > max_deviation {
-                return Err(RejectReason::SnapshotsDeviate);
-            }
-        }
-        Ok(())
-    }
-
     /// Whether an entity belongs to some rig, or to the shooter, which need not be one.
     pub(super) fn is_part_of_rig_or(&self, entity: Entity, shooter: Entity) -> bool {
         self.ancestry(entity).any(|entity| entity == shooter || self.rigs.contains(entity))
@@ -94,7 +95,7 @@ impl RewoundRigs<'_, '_> {
     /// The nearest hitbox on the ray as the screen showed them, those of the shooter's own rigs left out, and those of the dead if they cannot
     /// be hit.
     ///
-    /// A rig that has no record around `view` did not exist then, and is not hit.
+    /// A rig that was not there then is not hit.
     pub(super) fn nearest_hit(
         &self,
         screen: &Screen,
