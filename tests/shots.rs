@@ -307,3 +307,12 @@ fn rigs_without_named_snapshots_are_blended_from_those_that_were_sent() {
     let hits: Vec<_> = app.judge_all(shots).iter().map(Result::is_ok).collect();
     assert_eq!(hits, [false, true, true]);
 }
+
+#[test]
+fn snapshots_do_not_count_without_a_view_time() {
+    let (mut app, shooter, runner) = range(0.05);
+    app.world_mut().resource_mut::<SentTicks>().note(Tick(88), 64);
+    let pair = DisplayedRig { rig: runner, start: Tick(88), end: None };
+    let hit = app.judge(shot(shooter, 12.5).made_of([Some(pair), None, None, None])).unwrap();
+    assert_eq!((hit.evidence.view_source, hit.hit.basis), (ViewSource::None, PoseBasis::History));
+}

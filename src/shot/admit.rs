@@ -37,9 +37,10 @@ pub(crate) fn admit_shots(
     let window = config.history_ticks(time.timestep());
     for shot in shots.read() {
         let mut evidence = Evidence::of(shot, now);
+        let displayed = shot.displayed_past();
         let checked = if entities.contains_spawned(shot.shooter) {
             check(shot, now, window).and_then(|ray| {
-                let mut pairs = shot.displayed.iter().flatten().flatten();
+                let mut pairs = displayed.iter().flatten().flatten();
                 let sound = |pair: &DisplayedRig| pair.check(shot.requested_view(), &sent);
                 pairs.try_for_each(sound).map(|()| ray)
             })
@@ -52,7 +53,7 @@ pub(crate) fn admit_shots(
                 evidence.range = shot.range.min(config.max_range.max(0.0));
                 let (view, longest) = (evidence.view_time, config.max_snapshot_gap);
                 let believed = |pair: &DisplayedRig| pair.is_short(view, longest, time.timestep());
-                let displayed = shot.displayed.map(|pairs| pairs.map(|pair| pair.filter(believed)));
+                let displayed = displayed.map(|pairs| pairs.map(|pair| pair.filter(believed)));
                 let (shooter, id) = (shot.shooter, shot.id);
                 admitted.0.push(AdmittedShot { shooter, id, ray, evidence, displayed });
             }

@@ -61,7 +61,8 @@ pub struct ShotEvent {
     /// The tick in which the server consumes the shot.
     pub command_tick: Tick,
     /// The snapshots that the screen was made of. `None` if that is not known: then poses come from the full history, and
-    /// else, for rigs that are not among them, from the snapshots in [`SentTicks`](crate::SentTicks).
+    /// else, for rigs that are not among them, from the snapshots in [`SentTicks`](crate::SentTicks). Without a view time it
+    /// does not count.
     pub displayed: Option<DisplayedRigs>,
 }
 
@@ -80,6 +81,11 @@ impl ShotEvent {
     /// The instant at which this shot asks to be judged.
     pub fn requested_view(&self) -> ViewTime {
         self.view_time.unwrap_or(ViewTime::at(self.command_tick))
+    }
+
+    /// The snapshots that count: without a view time, the screen showed the present.
+    pub(crate) fn displayed_past(&self) -> Option<DisplayedRigs> {
+        self.displayed.filter(|_| self.view_time.is_some())
     }
 
     /// The same shot with another id.
