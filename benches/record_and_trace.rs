@@ -6,7 +6,7 @@ use core::{hint::black_box, time::Duration};
 
 use std::time::Instant;
 
-use bevy::{math::ops, prelude::*};
+use bevy::{ecs::schedule::SingleThreadedExecutor, math::ops, prelude::*};
 use bevy_hindsight::{prelude::*, test_app::TestApp};
 use bevy_rapier3d::prelude::*;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -93,9 +93,16 @@ fn stop(mut stopwatch: ResMut<Stopwatch>) {
     stopwatch.total += time.unwrap_or_default();
 }
 
-/// Measures what runs from the set `first` to the set `last`.
+/// Measures what runs from the set `first` to the set `last`, on one thread.
 fn watch(app: &mut TestApp, first: LagCompensationSystems, last: LagCompensationSystems) {
-    app.init_resource::<Stopwatch>().add_systems(FixedPostUpdate, (start.before(first), stop.after(last)));
+    let start = match first {
+        LagCompensationSystems::RecordHistory => start.before(first),
+        _ => start.after(LagCompensationSystems::RecordHistory).before(first),
+    };
+    app.init_resource::<Stopwatch>().add_systems(FixedPostUpdate, (start, stop.after(last)));
+    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
 }
 
 /// Runs ticks with `count` shots in each, and tells the time of what is watched.

@@ -264,6 +264,9 @@ fn assert_agrees(
             prop_assert!(at.as_dvec3().distance(place) < place_error, "{found:?} instead of {place}");
             let angle = found.pose.rotation.as_dquat().normalize().angle_between(rotation.normalize());
             prop_assert!(angle < angle_error, "{found:?} instead of {rotation}");
+            let rough = sample.rough_bounds();
+            let reach = found.pose.translation.distance(rough.center) + radius;
+            prop_assert!(reach <= rough.radius() + place_error as f32, "{found:?} lies outside of {rough:?}");
             let reach = found.pose.translation.distance(bounds.center) + radius;
             prop_assert!(reach <= bounds.radius() + place_error as f32, "{found:?} lies outside of {bounds:?}");
         }

@@ -1,7 +1,10 @@
 //! A rig at an instant of the past.
 
 use bevy::{
-    math::bounding::{BoundingSphere, BoundingVolume},
+    math::{
+        Vec3A,
+        bounding::{BoundingSphere, BoundingVolume},
+    },
     prelude::*,
 };
 
@@ -113,9 +116,23 @@ impl<'a> Sample<'a> {
 
     /// A ball that holds all hitboxes.
     pub fn bounds(&self) -> BoundingSphere {
+        let relative = self.relative_bounds();
+        BoundingSphere::new(self.root() * relative.center, relative.radius())
+    }
+
+    /// A larger ball, around the rig's own entity, that is found without its rotation, and so several times faster.
+    pub(crate) fn rough_bounds(&self) -> BoundingSphere {
+        let place = |slot: usize| Vec3A::from(self.history.records[slot].root.0);
+        let relative = self.relative_bounds();
+        let place = place(self.older).lerp(place(self.newer), self.t);
+        BoundingSphere::new(place, relative.center.length() + relative.radius())
+    }
+
+    /// A ball that holds all hitboxes, in the space of the rig.
+    fn relative_bounds(&self) -> BoundingSphere {
         let ball = |Frame { center, radius }| BoundingSphere::new(center, radius);
         let (older, newer) = (self.history.frame(self.older), self.history.frame(self.newer));
-        let relative = if self.history.records[self.older].layout == self.history.records[self.newer].layout {
+        if self.history.records[self.older].layout == self.history.records[self.newer].layout {
             ball(Frame { radius: older.radius.max(newer.radius), ..older })
         } else {
             // Until the newer record, hitboxes keep their older shapes, and one that only the older record has stays where
@@ -123,8 +140,7 @@ impl<'a> Sample<'a> {
             let hittable = self.history.layout(self.older).hitboxes.iter().filter(|hitbox| hitbox.hittable);
             let largest = hittable.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
             ball(older).merge(&ball(Frame { radius: newer.radius + largest, ..newer }))
-        };
-        BoundingSphere::new(self.root() * relative.center, relative.radius())
+        }
     }
 
     /// Every hitbox that the rig had and that could be hit, in the order of its hierarchy.

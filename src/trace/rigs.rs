@@ -107,15 +107,15 @@ impl RewoundRigs<'_, '_> {
         let present = self.histories.iter().map(|(rig, history, id)| (rig, history, id.copied().unwrap_or_default()));
         let mut best: Option<Nearest> = None;
         for (rig, history, id) in present.chain(self.tombstones.iter()) {
-            if self.are_one_with(rig, shooter) {
-                continue;
-            }
             let Some((sample, basis)) = screen.show(rig, history) else { continue };
             if !hit_corpses && !sample.is_alive() {
                 continue;
             }
             let reach = best.map_or(range, |best| best.distance);
-            if !may_meet(ray, reach, sample.bounds()) {
+            if !may_meet(ray, reach, sample.rough_bounds()) || !may_meet(ray, reach, sample.bounds()) {
+                continue;
+            }
+            if self.are_one_with(rig, shooter) {
                 continue;
             }
             for hitbox in sample.hitboxes() {
