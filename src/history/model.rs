@@ -57,7 +57,8 @@ fn changes() -> impl Strategy<Value = Change> {
         1 => Just(Change::BeginSegment),
         1 => Just(Change::Die),
         1 => Just(Change::Respawn),
-        1 => (0.1_f32..1.0).prop_map(Change::Stance),
+        // No closer to each other than what counts as rounding.
+        1 => (1_u8..10).prop_map(|tenths| Change::Stance(0.1 * f32::from(tenths))),
         2 => (0_u32..4).prop_map(Change::Toggle),
         1 => (0_u32..4).prop_map(Change::Guard),
         1 => Just(Change::Hide),
