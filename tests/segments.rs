@@ -218,3 +218,21 @@ fn switching_the_storage_and_the_tick_rate_keeps_the_past() {
         assert!((x_of(&app, rig, ViewTime::at(Tick(20))) - 1.0).abs() < 1e-3);
     }
 }
+
+#[test]
+fn a_zone_is_that_of_the_view_time() {
+    let mut app = arena();
+    let shooter = app.world_mut().spawn(Rig).id();
+    let target = (Rig, Hitbox::ball(0.5).in_zone(Zone::Head), Transform::from_xyz(0.0, 0.0, 10.0));
+    let target = app.world_mut().spawn(target).id();
+    app.run_to(Tick(95));
+    // The head becomes a helmet.
+    app.world_mut().get_mut::<Hitbox>(target).unwrap().zone = Zone::Custom(7);
+    app.run_to(Tick(99));
+    let shot = |view: f64| {
+        ShotEvent::new(shooter, Tick(100), Vec3::ZERO, Vec3::Z).seen_at(ViewTime::before(Tick(100), 100.0 - view))
+    };
+    let verdicts = app.judge_all([95.0, 95.5, 96.0].map(shot));
+    let zones: Vec<_> = verdicts.iter().map(|verdict| verdict.map(|hit| hit.hit.zone).ok()).collect();
+    assert_eq!(zones, [Some(Zone::Head), Some(Zone::Head), Some(Zone::Custom(7))]);
+}
