@@ -60,8 +60,8 @@ pub struct HistoryBuffer {
     layouts: LayoutTable,
     latest: Option<Latest>,
     segment_ends: bool,
-    /// The newest lineage of each hitbox below the rig, to find those with another parent.
-    hitbox_lineages: Vec<(Entity, Lineage)>,
+    /// What each hitbox of the newest record hung on below the rig, to find those with another parent.
+    hitbox_lineages: Vec<Lineage>,
 }
 
 /// What a record says of the whole rig.
@@ -105,9 +105,13 @@ impl HistoryBuffer {
         self.ring.newest()
     }
 
-    /// Memory that the records take, in bytes.
+    /// Memory that the history takes besides the component itself, in bytes.
     pub fn bytes(&self) -> usize {
-        self.ring.bytes() + size_of_val(self.records.as_slice()) + self.poses.bytes() + self.layouts.bytes()
+        self.ring.bytes()
+            + size_of_val(self.records.as_slice())
+            + self.poses.bytes()
+            + self.layouts.bytes()
+            + self.hitbox_lineages.capacity() * size_of::<Lineage>()
     }
 
     /// The record of the next tick begins a new segment. [`BeginSegment`] does this for a rig and for an

@@ -80,6 +80,10 @@ impl LayoutTable {
             layout.center = center();
             layout.hitboxes.clear();
             layout.hitboxes.extend_from_slice(hitboxes);
+            if self.layouts.is_empty() {
+                // Most rigs never need a second one.
+                self.layouts.reserve_exact(1);
+            }
             self.layouts.push_back(layout);
         }
         self.first.wrapping_add(self.layouts.len() as u32 - 1)
@@ -103,7 +107,8 @@ impl LayoutTable {
     /// Memory of all lists.
     pub(super) fn bytes(&self) -> usize {
         let lists = self.layouts.iter().chain(&self.spare);
-        lists.map(|layout| size_of::<Layout>() + layout.hitboxes.capacity() * size_of::<RecordedHitbox>()).sum()
+        let hitboxes: usize = lists.map(|layout| layout.hitboxes.capacity()).sum();
+        (self.layouts.capacity() + self.spare.capacity()) * size_of::<Layout>() + hitboxes * size_of::<RecordedHitbox>()
     }
 }
 

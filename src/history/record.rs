@@ -19,7 +19,7 @@ pub(crate) struct Scratch {
     open: Vec<(Entity, WorldTransform, Lineage)>,
     hitboxes: Vec<RecordedHitbox>,
     poses: Vec<Isometry3d>,
-    lineages: Vec<(Entity, Lineage)>,
+    lineages: Vec<Lineage>,
 }
 
 /// The hierarchy of entities as it is now, `Transform`s included.
@@ -77,7 +77,7 @@ impl Hierarchy<'_, '_> {
                         is_fresh: false,
                     });
                     scratch.poses.push(pose::of(&world));
-                    scratch.lineages.push((entity, lineage));
+                    scratch.lineages.push(lineage);
                 } else {
                     warn_once!("the hitbox of `{entity}` cannot be hit: {shape:?} at {world:?}");
                 }
@@ -95,13 +95,12 @@ impl Hierarchy<'_, '_> {
 impl HistoryBuffer {
     /// Marks the hitboxes that hang on something else than in the last record.
     fn mark_fresh(&mut self, scratch: &mut Scratch) {
-        if self.hitbox_lineages != scratch.lineages {
-            for (hitbox, (entity, lineage)) in scratch.hitboxes.iter_mut().zip(&scratch.lineages) {
-                let before = self.hitbox_lineages.iter().find(|(known, _)| known == entity);
-                hitbox.is_fresh = before.is_some_and(|(_, before)| before != lineage);
-            }
-            self.hitbox_lineages.clone_from(&scratch.lineages);
+        let hitboxes = scratch.hitboxes.iter_mut().zip(&scratch.lineages).enumerate();
+        for (index, (hitbox, lineage)) in hitboxes.filter(|_| !self.is_empty()) {
+            let before = self.index_of(self.ring.slot(0), hitbox.entity, index);
+            hitbox.is_fresh = before.is_some_and(|before| self.hitbox_lineages[before] != *lineage);
         }
+        self.hitbox_lineages.clone_from(&scratch.lineages);
     }
 }
 

@@ -160,7 +160,7 @@ impl<'a> Sample<'a> {
 
 impl HistoryBuffer {
     /// The index of a hitbox in a record; it is probably `guess`.
-    fn index_of(&self, slot: usize, entity: Entity, guess: usize) -> Option<usize> {
+    pub(super) fn index_of(&self, slot: usize, entity: Entity, guess: usize) -> Option<usize> {
         let hitboxes = &self.layout(slot).hitboxes;
         let guess = Some(guess).filter(|guess| hitboxes.get(*guess).is_some_and(|hitbox| hitbox.entity == entity));
         guess.or_else(|| hitboxes.iter().position(|hitbox| hitbox.entity == entity))

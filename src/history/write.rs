@@ -17,6 +17,7 @@ pub(super) struct RigRecord<'a> {
     pub(super) lineage: Lineage,
     pub(super) life: Life,
     pub(super) hittable: bool,
+    /// Only those whose numbers are sound.
     pub(super) hitboxes: &'a [RecordedHitbox],
     pub(super) poses: &'a [Isometry3d],
 }
@@ -24,7 +25,7 @@ pub(super) struct RigRecord<'a> {
 /// How records are kept.
 #[derive(Clone, Copy)]
 pub(super) struct Retention {
-    /// The most records, and one more than the most ticks between the oldest and the newest of them.
+    /// The most records: one for each tick of the window, both of its ends included.
     pub(super) capacity: usize,
     pub(super) storage: PoseStorage,
     pub(super) speed_limit: SpeedLimit,
@@ -113,26 +114,24 @@ impl HistoryBuffer {
     }
 }
 
-/// Shapes and places, relative to the root, of the hitboxes whose numbers are sound; no others can be hit.
-fn sound_hitboxes(rig: &RigRecord) -> impl Iterator<Item = (Shape, Vec3)> {
+/// Shapes and places, relative to the root, of all hitboxes.
+fn placed(rig: &RigRecord) -> impl Iterator<Item = (Shape, Vec3)> {
     let to_root = rig.root.inverse();
     let hitboxes = rig.hitboxes.iter().zip(rig.poses);
-    let placed = hitboxes.map(move |(hitbox, pose)| (hitbox.shape, Vec3::from(to_root * pose.translation)));
-    placed.filter(|(shape, place)| shape.is_sound() && place.is_finite())
+    hitboxes.map(move |(hitbox, pose)| (hitbox.shape, Vec3::from(to_root * pose.translation)))
 }
 
 /// The middle of a rig, relative to its root.
 fn center_of(rig: &RigRecord) -> Vec3 {
     let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = sound_hitboxes(rig).fold(start, |(min, max), (_, place)| (min.min(place), max.max(place)));
+    let (min, max) = placed(rig).fold(start, |(min, max), (_, place)| (min.min(place), max.max(place)));
     if min.is_finite() { min.midpoint(max) } else { Vec3::ZERO }
 }
 
 /// The radius of a ball around `center` that holds all hitboxes in any rotation of theirs, so that the blend of two such balls
 /// holds the blend of their poses.
 fn radius_of(rig: &RigRecord, center: Vec3) -> f32 {
-    sound_hitboxes(rig)
-        .fold(0.0, |radius: f32, (shape, place)| radius.max(place.distance(center) + shape.bounding_radius()))
+    placed(rig).fold(0.0, |radius: f32, (shape, place)| radius.max(place.distance(center) + shape.bounding_radius()))
 }
 
 #[cfg(test)]

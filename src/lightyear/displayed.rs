@@ -13,8 +13,8 @@ use crate::{
 
 /// The instant that the interpolated entities of this world stand at: what the last drawn frame showed.
 ///
-/// Written in `Update`, right after lightyear and the game have interpolated. In the fixed steps of the next frame it still tells what the
-/// player has seen, while lightyear's own timeline has already gone on by a frame.
+/// Written in `Update`, right after lightyear and the game have interpolated. In the fixed steps of the next frame it still
+/// tells what the player has seen, while lightyear's own timeline has already gone on by a frame.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
 #[non_exhaustive]
 pub enum Displayed {

@@ -92,8 +92,8 @@ impl RewoundRigs<'_, '_> {
         self.ancestry(shooter).any(|entity| entity == rig)
     }
 
-    /// The nearest hitbox on the ray as the screen showed them, those of the shooter's own rigs left out, and those of the dead if they cannot
-    /// be hit.
+    /// The nearest hitbox on the ray as the screen showed them, those of the shooter's own rigs left out, and those of the dead
+    /// if they cannot be hit.
     ///
     /// A rig that was not there then is not hit.
     pub(super) fn nearest_hit(
