@@ -10,7 +10,7 @@ use lightyear::prelude::{
 
 use super::{
     SegmentNumber, ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict,
-    connection::{Connections, PredictedRigs},
+    connection::{LinkProbe, PredictedRigs, measure_connections},
     inbox::{Inbox, InboxLimits},
     segment::number_segments,
 };
@@ -21,8 +21,8 @@ use crate::{
     plugin::LagCompensationPlugin,
     schedule::LagCompensationSystems,
     shot::{
-        DisplayedRigs, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent, ShotId, Verdicts,
-        report_verdicts,
+        ConnectionDelay, DisplayedRigs, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent,
+        ShotId, Verdicts, report_verdicts,
     },
     time::{CurrentTick, Tick, ViewTime},
     trace::record_occluders,
@@ -115,7 +115,7 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
         app.init_resource::<ShotServerConfig>()
             .add_message::<ShotReceived<W>>()
             .add_systems(PreUpdate, receive_requests::<W>.after(MessageSystems::Receive))
-            .add_systems(FixedPreUpdate, follow_local_timeline)
+            .add_systems(FixedPreUpdate, (follow_local_timeline, measure_connections::<W>))
             .add_systems(PostUpdate, note_sent_ticks.before(ServerSystems::Send))
             .add_systems(
                 schedule,
@@ -129,6 +129,8 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
                 ),
             );
         app.register_required_components::<ClientOf, Inbox<W>>();
+        app.register_required_components::<ClientOf, LinkProbe>();
+        app.register_required_components::<ClientOf, ConnectionDelay>();
         app.register_required_components::<Rig, SegmentNumber>();
         app.register_required_components::<Occluder, SegmentNumber>();
     }
@@ -179,7 +181,6 @@ impl Shooters<'_, '_> {
 
 fn release_shots<W: ShotData>(
     mut links: Query<(Entity, &mut Inbox<W>, &mut MessageSender<ShotVerdict>)>,
-    measured: Connections,
     predicted: PredictedRigs,
     shooters: Shooters,
     tick: Res<CurrentTick>,
@@ -195,7 +196,6 @@ fn release_shots<W: ShotData>(
         if inbox.is_empty() {
             continue;
         }
-        let connection = measured.delay_of(link, inbox.wait(time.timestep()));
         let shooter = shooters.of(link);
         inbox.release(now, limits, |request, refused| {
             let Some(shooter) = shooter else {
@@ -218,7 +218,10 @@ fn release_shots<W: ShotData>(
                 command_tick: request.command_tick,
                 displayed: request.displayed.map(known_rigs),
                 view_source: None,
-                connection,
+                link: Some(link),
+                epoch: request.epoch,
+                rules: None,
+                refused: None,
             };
             let refused = refused.or_else(|| predicted.refuses(&shot, link).then_some(RejectReason::RigNotPredicted));
             if let Some(reason) = refused {

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::{Evidence, HitConfirmed, HitRejected, RejectReason, RewoundHit, ShotId};
+use super::{Evidence, HitConfirmed, HitRejected, RejectReason, RewoundHit, ShotCounters, ShotId};
 
 /// One answer.
 pub(crate) enum Verdict {
@@ -29,9 +29,17 @@ pub(crate) fn report_verdicts(
     mut verdicts: ResMut<Verdicts>,
     mut confirmed: MessageWriter<HitConfirmed>,
     mut rejected: MessageWriter<HitRejected>,
+    mut counters: Query<&mut ShotCounters>,
     mut commands: Commands,
 ) {
     for verdict in verdicts.0.drain(..) {
+        let (evidence, reason) = match &verdict {
+            Verdict::Confirmed(hit) => (&hit.evidence, None),
+            Verdict::Rejected(rejection) => (&rejection.evidence, Some(rejection.reason)),
+        };
+        if let Some(mut counters) = evidence.link.and_then(|link| counters.get_mut(link).ok()) {
+            counters.note_verdict(reason, evidence.adjusted);
+        }
         match verdict {
             Verdict::Confirmed(hit) => {
                 confirmed.write(hit);
