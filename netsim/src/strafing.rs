@@ -42,7 +42,8 @@ pub fn request(sequence: u32) -> ShotRequest<()> {
     ShotRequest {
         sequence,
         command_tick: Tick(0),
-        view_time: ViewTime::at(Tick(0)),
+        view_time: Some(ViewTime::at(Tick(0))),
+        epoch: 0,
         origin: Vec3::ZERO,
         direction: Vec3::Z,
         range: 100.0,

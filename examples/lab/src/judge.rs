@@ -4,7 +4,7 @@ use bevy::{ecs::message::MessageCursor, prelude::*};
 use bevy_hindsight::{
     Bone, Evidence, HitConfirmed, HitRejected, LagCompensationSystems, RejectReason, ShotEvent, ShotId, Tick, ViewTime,
 };
-use lightyear::prelude::{InterpolationDelay, LocalTimeline, NetworkTimeline, RemoteId};
+use lightyear::prelude::{InterpolationDelay, LocalTimeline, RemoteId};
 
 use crate::{policy::Policy, scene::Role, screen::Sight};
 

@@ -17,7 +17,7 @@ use lightyear::{
     input::config::InputConfig,
     prelude::{
         client::{Connected, NetcodeClient},
-        input::native::{ActionState, InputMarker, InputPlugin},
+        input::native::{InputMarker, InputPlugin},
         server::ClientOf,
         *,
     },

@@ -129,7 +129,10 @@ impl Finger {
             Some((_, door)) if target.role == Role::PassesDoor && self.random.random() => {
                 (Aim::DoorEdge, self.point_on_door_edge(*door))
             }
-            _ => self.point_on(target.parts.choose(&mut self.random)?, eye)?,
+            _ => {
+                let part = target.parts.choose(&mut self.random)?;
+                self.point_on(part, eye)?
+            }
         };
         Some((target.clone(), aim, point))
     }
