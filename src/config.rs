@@ -4,7 +4,10 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 
-use crate::history::PoseStorage;
+use crate::{
+    history::PoseStorage,
+    policy::{CheckPolicy, ViewSource},
+};
 
 /// Settings of [`LagCompensationPlugin`](crate::LagCompensationPlugin); they may change at any time.
 ///
@@ -41,17 +44,27 @@ pub struct LagCompensationConfig {
     /// A safety net for teleports without a [`BeginSegment`](crate::BeginSegment) event. Too low, and fast vehicles stutter
     /// through the past; too high, and short jumps can be hit half-way.
     pub max_speed: Option<f32>,
-    /// The longest time between two snapshots that a client is believed to have blended, or for which it may have held one.
-    /// Default: 300 ms. Rigs whose snapshots lie further apart are judged by those that were sent.
+    /// How view times are found, if a shot's [`view_source`](crate::ShotEvent::view_source) says nothing else. Default:
+    /// [`ViewSource::AsDisplayed`].
+    pub view_source: ViewSource,
+    /// What happens to a shot whose snapshots go beyond the three limits that follow. Default:
+    /// [`CheckPolicy::Reject`].
+    pub doubtful_snapshots: CheckPolicy,
+    /// The longest time between two snapshots that a client is believed to have blended. Default: 500 ms. Beyond:
+    /// [`RejectReason::SnapshotsTooFarApart`](crate::RejectReason::SnapshotsTooFarApart).
     ///
-    /// Too low, and players who lose packets are judged by what they should have seen; too high, and a modified client can
-    /// choose among more poses.
+    /// Too low, and players who lose packets are refused; too high, and a modified client can choose among more poses.
     pub max_snapshot_gap: Duration,
-    /// How far, in metres, a rig may stand on the shooter's screen from where it was on the server at the same instant.
-    /// Default: 1. Rigs that are said to stand further away are judged by the snapshots that were sent.
+    /// The longest time for which a client is believed to have held a rig still, for want of snapshots. Default: 500 ms.
+    /// Beyond: [`RejectReason::ViewFrozen`](crate::RejectReason::ViewFrozen). A rig that has not moved meanwhile is not meant.
     ///
-    /// Blending cuts corners, and a rig that is held falls behind: at 8 m/s by a metre in 125 ms. Too low and too high do the
-    /// same as for [`max_snapshot_gap`](Self::max_snapshot_gap).
+    /// Too low and too high do the same as for [`max_snapshot_gap`](Self::max_snapshot_gap).
+    pub max_freeze: Duration,
+    /// How far, in metres, a rig may stand on the shooter's screen from where it was on the server at the same instant.
+    /// Default: 2. Beyond: [`RejectReason::SnapshotsDeviate`](crate::RejectReason::SnapshotsDeviate).
+    ///
+    /// Blending cuts corners, and a rig that is held falls behind: at 8 m/s by two metres in 250 ms. Too low and too high do
+    /// the same as for [`max_snapshot_gap`](Self::max_snapshot_gap).
     pub max_snapshot_deviation: f32,
     /// Whether a rig that was despawned can still be hit at view times at which it was there. Default: `false`.
     ///
@@ -69,8 +82,11 @@ impl Default for LagCompensationConfig {
             max_range: 1_000.0,
             storage: PoseStorage::Full,
             max_speed: Some(150.0),
-            max_snapshot_gap: Duration::from_millis(300),
-            max_snapshot_deviation: 1.0,
+            view_source: ViewSource::AsDisplayed,
+            doubtful_snapshots: CheckPolicy::Reject,
+            max_snapshot_gap: Duration::from_millis(500),
+            max_freeze: Duration::from_millis(500),
+            max_snapshot_deviation: 2.0,
             tombstones: false,
             hit_corpses: false,
         }

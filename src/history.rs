@@ -5,6 +5,7 @@ mod lineage;
 #[cfg(test)]
 mod model;
 mod poses;
+mod posing;
 mod record;
 mod ring;
 mod sample;
@@ -14,7 +15,7 @@ mod write;
 
 use bevy::prelude::*;
 
-use crate::time::Tick;
+use crate::{hitbox::DisplayParameters, time::Tick};
 use layout::{Layout, LayoutTable, RigState};
 use poses::{Frame, PoseStore};
 
@@ -46,6 +47,7 @@ pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
 /// * another [`Life`](crate::Life), or its end;
 /// * another parent, or another one above that; a hitbox with another parent begins a segment of its own;
 /// * a rig that becomes [`Unhittable`](crate::Unhittable), or no longer is;
+/// * a [`DisplayRule`](crate::DisplayRule) that is inserted or removed;
 /// * a step faster than [`LagCompensationConfig::max_speed`](crate::LagCompensationConfig::max_speed).
 ///
 /// Until the first tick of the new segment, the rig stays where the old one ended.
@@ -57,6 +59,8 @@ pub struct HistoryBuffer {
     /// `stride` poses for each slot of the ring, relative to the root.
     poses: PoseStore,
     stride: usize,
+    /// One for each slot of the ring, instead of poses, if the rig is posed by a rule.
+    parameters: Vec<DisplayParameters>,
     layouts: LayoutTable,
     latest: Option<Latest>,
     segment_ends: bool,
@@ -81,6 +85,7 @@ struct Latest {
     state: RigState,
     lineage: Lineage,
     hittable: bool,
+    ruled: bool,
     place: Vec3,
 }
 
@@ -110,6 +115,7 @@ impl HistoryBuffer {
         self.ring.bytes()
             + size_of_val(self.records.as_slice())
             + self.poses.bytes()
+            + size_of_val(self.parameters.as_slice())
             + self.layouts.bytes()
             + self.hitbox_lineages.capacity() * size_of::<Lineage>()
     }
@@ -118,6 +124,11 @@ impl HistoryBuffer {
     /// [`Occluder`](crate::Occluder).
     pub fn begin_segment(&mut self) {
         self.segment_ends = true;
+    }
+
+    /// The number of the segment that the newest record belongs to.
+    pub(crate) fn segment(&self) -> Option<u32> {
+        Some(self.latest?.state.segment)
     }
 
     fn layout(&self, slot: usize) -> &Layout {

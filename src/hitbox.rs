@@ -2,6 +2,7 @@
 
 mod life;
 mod occluder;
+mod rule;
 mod zone;
 
 use bevy::prelude::*;
@@ -10,6 +11,7 @@ use crate::{history::HistoryBuffer, shape::Shape};
 
 pub use life::{Life, LifeNumber};
 pub use occluder::{Occluder, OccluderMotion};
+pub use rule::{Bone, DisplayParameters, DisplayRule, pose_bones};
 pub use zone::Zone;
 
 /// The lag-compensated entity: a character, a vehicle, anything that is shot at and moves.

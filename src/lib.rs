@@ -8,6 +8,7 @@ mod hitbox;
 #[cfg(feature = "lightyear")]
 pub mod lightyear;
 mod plugin;
+mod policy;
 mod pose;
 mod schedule;
 mod shape;
@@ -18,14 +19,18 @@ mod trace;
 
 pub use config::LagCompensationConfig;
 pub use history::{BeginSegment, HistoryBuffer, PoseStorage, RewoundHitbox, Sample};
-pub use hitbox::{Hitbox, HitboxScale, Life, LifeNumber, Occluder, OccluderMotion, Rig, RigId, Unhittable, Zone};
+pub use hitbox::{
+    Bone, DisplayParameters, DisplayRule, Hitbox, HitboxScale, Life, LifeNumber, Occluder, OccluderMotion, Rig, RigId,
+    Unhittable, Zone, pose_bones,
+};
 pub use plugin::LagCompensationPlugin;
+pub use policy::{CheckPolicy, ViewSource};
 pub use pose::interpolate;
 pub use schedule::LagCompensationSystems;
 pub use shape::Shape;
 pub use shot::{
-    Blocker, DisplayedRig, DisplayedRigs, Evidence, HitConfirmed, HitRejected, PoseBasis, RejectReason, RewoundHit,
-    SentTicks, ShotEvent, ShotId, ViewSource,
+    Blocker, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, HitConfirmed, HitRejected, PoseBasis,
+    RejectReason, RewoundHit, RewoundRig, RewoundRigs, SentTicks, ShotEvent, ShotId, Shown, SnapshotPair,
 };
 pub use time::{CurrentTick, Tick, ViewTime};
 
@@ -37,6 +42,6 @@ pub mod prelude {
     pub use crate::{
         BeginSegment, CurrentTick, Evidence, HistoryBuffer, HitConfirmed, HitRejected, Hitbox, LagCompensationConfig,
         LagCompensationPlugin, LagCompensationSystems, Life, Occluder, OccluderMotion, RejectReason, Rig, RigId, Shape,
-        ShotEvent, ShotId, Unhittable, ViewTime, Zone,
+        ShotEvent, ShotId, Unhittable, ViewSource, ViewTime, Zone,
     };
 }

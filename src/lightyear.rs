@@ -87,15 +87,20 @@
 //! `info,lightyear_messages=off,lightyear_transport=off` of Bevy's `LogPlugin`.
 
 mod client;
+mod connection;
 mod displayed;
 mod feed;
 mod fire;
 mod inbox;
 mod protocol;
+mod segment;
 mod server;
+mod starved;
 
 pub use client::{ShotClientPlugin, ShotClientSystems, VerdictReceived};
-pub use displayed::Displayed;
-pub use fire::{FireError, FireShots};
+pub use displayed::{Displayed, PresentationEpoch, ShownAs, ViewState};
+pub use fire::{FireError, FireShots, ShotReach};
 pub use protocol::{ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict};
+pub use segment::SegmentNumber;
 pub use server::{ShotReceived, ShotServerConfig, ShotServerPlugin};
+pub use starved::STARVED_FRAMES;

@@ -3,11 +3,17 @@
 mod admit;
 mod displayed;
 mod event;
+mod evidence;
 mod report;
+mod sent;
+mod source;
 mod verdict;
 
 pub(crate) use admit::{AdmittedShots, admit_shots};
-pub use displayed::{DisplayedRig, DisplayedRigs, PoseBasis, SentTicks};
+pub use displayed::{DisplayedRig, DisplayedRigs, PoseBasis, Shown, SnapshotPair};
 pub use event::{ShotEvent, ShotId};
+pub use evidence::{Blocker, Evidence, RewoundHit, RewoundRig, RewoundRigs};
 pub(crate) use report::{Verdicts, report_verdicts};
-pub use verdict::{Blocker, Evidence, HitConfirmed, HitRejected, RejectReason, RewoundHit, ViewSource};
+pub use sent::SentTicks;
+pub use source::ConnectionDelay;
+pub use verdict::{HitConfirmed, HitRejected, RejectReason};

@@ -8,6 +8,7 @@ mod colliders;
 mod occluders;
 mod rigs;
 mod scale;
+mod screen;
 
 use bevy::prelude::*;
 use bevy_rapier3d::{
@@ -19,13 +20,14 @@ use crate::{
     config::LagCompensationConfig,
     hitbox::{Life, Occluder, Unhittable},
     shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, SentTicks, Verdicts},
+    time::CurrentTick,
 };
 use cast::{Stop, isometry, normal_of, surface_normal};
-use occluders::{OccluderHistory, OccluderTombstones, begin_segment, bury_occluder, remember_standing};
-use rigs::Screen;
+use occluders::{OccluderTombstones, begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
+use screen::Screen;
 
-pub(crate) use occluders::record_occluders;
+pub(crate) use occluders::{OccluderHistory, record_occluders};
 pub(crate) use scale::adopt_collider_scale;
 
 /// Gives each occluder its history, and keeps it in step with what happens to the occluder.
@@ -45,6 +47,8 @@ pub(crate) fn trace_shots(
     mut shots: ResMut<AdmittedShots>,
     mut verdicts: ResMut<Verdicts>,
     config: Res<LagCompensationConfig>,
+    tick: Res<CurrentTick>,
+    time: Res<Time<Fixed>>,
     sent: Res<SentTicks>,
     rigs: rigs::RewoundRigs,
     lives: Query<&Life>,
@@ -57,11 +61,19 @@ pub(crate) fn trace_shots(
     for shot in shots.0.drain(..) {
         let mut evidence = shot.evidence;
         let (ray, view) = (shot.ray, evidence.view_time);
-        let max_deviation = config.max_snapshot_deviation;
-        let screen = Screen { view, displayed: shot.displayed, sent: &sent, max_deviation };
+        let mut screen = Screen::new(view, shot.displayed, &sent);
+        let occluder = |entity| occluders.get(entity).ok().map(|(_, history)| history);
+        let checked = screen
+            .check(tick.0, &config, time.timestep(), |rig| rigs.history(rig))
+            .and_then(|()| screen.check(tick.0, &config, time.timestep(), occluder));
+        if let Err(reason) = checked {
+            debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
+            verdicts.reject(shot.shooter, shot.id, reason, evidence);
+            continue;
+        }
         let histories = occluders.iter().chain(gone_occluders.iter());
         let own = |rig| rigs.are_one_with(rig, shot.shooter);
-        evidence.blocker = occluders::nearest(histories, view, ray, evidence.range, own);
+        evidence.blocker = occluders::nearest(histories, &screen, ray, evidence.range, own);
         let passes = |entity| {
             let tracked = occluders.contains(entity) || gone_occluders.tells_of(entity, view);
             tracked || unhittable.contains(entity) || rigs.is_part_of_rig_or(entity, shot.shooter)
@@ -71,25 +83,26 @@ pub(crate) fn trace_shots(
             let reach = evidence.blocker.map_or(evidence.range, |blocker| blocker.distance);
             evidence.blocker = colliders::nearest(&live, ray, reach, passes).or(evidence.blocker);
         }
-        evidence.hit =
-            rigs.nearest_hit(&screen, ray, evidence.range, shot.shooter, config.hit_corpses).map(|nearest| {
-                let rewound = nearest.hitbox;
-                let lives_on = |life: &Life| life.is_alive() && life.number() == nearest.life;
-                let still_alive = rigs.is_rig(nearest.rig) && lives.get(nearest.rig).is_ok_and(lives_on);
-                RewoundHit {
-                    rig: nearest.rig,
-                    life: nearest.life,
-                    still_alive,
-                    hitbox: rewound.entity,
-                    zone: rewound.zone,
-                    point: ray.get_point(nearest.distance),
-                    normal: surface_normal(rewound.shape, rewound.pose, ray, nearest.distance),
-                    distance: nearest.distance,
-                    pose: rewound.pose,
-                    basis: nearest.basis,
-                    shape: rewound.shape,
-                }
-            });
+        let (nearest, tested) = rigs.nearest_hit(&screen, ray, evidence.range, shot.shooter, config.hit_corpses);
+        evidence.rigs = tested;
+        evidence.hit = nearest.map(|nearest| {
+            let rewound = nearest.hitbox;
+            let lives_on = |life: &Life| life.is_alive() && life.number() == nearest.life;
+            let still_alive = rigs.is_rig(nearest.rig) && lives.get(nearest.rig).is_ok_and(lives_on);
+            RewoundHit {
+                rig: nearest.rig,
+                life: nearest.life,
+                still_alive,
+                hitbox: rewound.entity,
+                zone: rewound.zone,
+                point: ray.get_point(nearest.distance),
+                normal: surface_normal(rewound.shape, rewound.pose, ray, nearest.distance),
+                distance: nearest.distance,
+                pose: rewound.pose,
+                basis: nearest.basis,
+                shape: rewound.shape,
+            }
+        });
         match (evidence.hit, evidence.blocker) {
             // In a tie the bullet stays in the wall.
             (Some(hit), blocker) if blocker.is_none_or(|blocker| hit.distance < blocker.distance) => {

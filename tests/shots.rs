@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    DisplayedRig, DisplayedRigs, PoseBasis, RejectReason, SentTicks, Tick, ViewSource, prelude::*, test_app::TestApp,
+    CheckPolicy, DisplayedRig, PoseBasis, RejectReason, SentTicks, SnapshotPair, Tick, prelude::*, test_app::TestApp,
 };
 
 /// A ball of this radius that runs along X at 8 m/s: at tick T it stands at x = T / 8, z = 10.
@@ -250,30 +250,28 @@ fn snapshots_are_blended_as_the_client_did_and_may_not_lie_far_from_the_truth() 
     }
     app.world_mut().resource_mut::<LagCompensationConfig>().max_snapshot_deviation = 0.01;
     let between = |start, end: u32| {
-        let pair = DisplayedRig { rig: runner, start: Tick(start), end: Some(Tick(end)) };
-        shot(shooter, 11.5).seen_at(view(8.0)).made_of([Some(pair), None, None, None])
+        let pair = DisplayedRig::interpolated(runner, SnapshotPair::new(Tick(start), Tick(end)));
+        shot(shooter, 11.5).seen_at(view(8.0)).made_of(&[pair])
     };
     let hit = app.judge(between(88, 96)).unwrap();
-    assert_eq!(hit.hit.basis, PoseBasis::Snapshots { start: Tick(88), end: Some(Tick(96)) });
+    assert_eq!(hit.hit.basis, PoseBasis::Snapshots(SnapshotPair::new(Tick(88), Tick(96))));
     assert_eq!(hit.evidence.view_source, ViewSource::AsDisplayed);
 
     // Held where it stood four ticks before: half a metre from the truth.
     let (mut app, shooter, runner) = range(0.05);
     app.world_mut().resource_mut::<SentTicks>().note(Tick(88), 64);
-    let held = DisplayedRig { rig: runner, start: Tick(88), end: None };
-    let asked = shot(shooter, 11.0).seen_at(view(8.0)).made_of([Some(held), None, None, None]);
+    let held = DisplayedRig::interpolated(runner, SnapshotPair::held(Tick(88)));
+    let asked = shot(shooter, 11.0).seen_at(view(8.0)).made_of(&[held]);
     assert_eq!(app.judge(asked).unwrap().hit.pose.translation.x, 11.0);
     let (mut app, shooter, runner) = range(0.05);
     app.world_mut().resource_mut::<SentTicks>().note(Tick(88), 64);
     app.world_mut().resource_mut::<LagCompensationConfig>().max_snapshot_deviation = 0.4;
-    let held = DisplayedRig { rig: runner, start: Tick(88), end: None };
-    let asked = shot(shooter, 11.0).seen_at(view(8.0)).made_of([Some(held), None, None, None]);
-    assert_eq!(app.judge(asked).unwrap_err().reason, RejectReason::Missed, "it is not believed");
+    let held = DisplayedRig::interpolated(runner, SnapshotPair::held(Tick(88)));
+    let asked = shot(shooter, 11.0).seen_at(view(8.0)).made_of(&[held]);
+    assert_eq!(app.judge(asked).unwrap_err().reason, RejectReason::SnapshotsDeviate);
+    app.world_mut().resource_mut::<LagCompensationConfig>().doubtful_snapshots = CheckPolicy::UseEstimate;
     let now = app.now() + 1;
-    let asked = ShotEvent {
-        command_tick: now,
-        ..shot(shooter, 11.5).seen_at(view(8.0)).made_of([Some(held), None, None, None])
-    };
+    let asked = ShotEvent { command_tick: now, ..shot(shooter, 11.5).seen_at(view(8.0)).made_of(&[held]) };
     assert_eq!(app.judge(asked).unwrap().hit.basis, PoseBasis::History);
 }
 
@@ -288,9 +286,9 @@ fn rigs_without_named_snapshots_are_blended_from_those_that_were_sent() {
         let now = app.now() + 1;
         let x = 0.125 * (f64::from(now.0) - delay) as f32;
         let shot = ShotEvent::new(shooter, now, Vec3::X * x, Vec3::Z).seen_at(ViewTime::before(now, delay));
-        app.judge(shot.made_of(DisplayedRigs::default())).unwrap().hit.basis
+        app.judge(shot.made_of(&[])).unwrap().hit.basis
     };
-    assert_eq!(basis(&mut app, 10.0), PoseBasis::Snapshots { start: Tick(88), end: Some(Tick(96)) });
+    assert_eq!(basis(&mut app, 10.0), PoseBasis::Snapshots(SnapshotPair::new(Tick(88), Tick(96))));
     assert_eq!(basis(&mut app, 2.0), PoseBasis::History, "nothing was sent since");
 
     // What has come after the last snapshot before the view time is not on the screen yet.
@@ -303,7 +301,7 @@ fn rigs_without_named_snapshots_are_blended_from_those_that_were_sent() {
     app.tick();
     let now = app.now() + 1;
     let seen = |delay| ShotEvent::new(shooter, now, Vec3::X * -9.0, Vec3::Z).seen_at(ViewTime::before(now, delay));
-    let shots = [seen(2.0).made_of(DisplayedRigs::default()), seen(2.0), seen(0.5).made_of(DisplayedRigs::default())];
+    let shots = [seen(2.0).made_of(&[]), seen(2.0), seen(0.5).made_of(&[])];
     let hits: Vec<_> = app.judge_all(shots).iter().map(Result::is_ok).collect();
     assert_eq!(hits, [false, true, true]);
 }
@@ -312,7 +310,7 @@ fn rigs_without_named_snapshots_are_blended_from_those_that_were_sent() {
 fn snapshots_do_not_count_without_a_view_time() {
     let (mut app, shooter, runner) = range(0.05);
     app.world_mut().resource_mut::<SentTicks>().note(Tick(88), 64);
-    let pair = DisplayedRig { rig: runner, start: Tick(88), end: None };
-    let hit = app.judge(shot(shooter, 12.5).made_of([Some(pair), None, None, None])).unwrap();
+    let pair = DisplayedRig::interpolated(runner, SnapshotPair::held(Tick(88)));
+    let hit = app.judge(shot(shooter, 12.5).made_of(&[pair])).unwrap();
     assert_eq!((hit.evidence.view_source, hit.hit.basis), (ViewSource::None, PoseBasis::History));
 }

@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    DisplayedRig, RejectReason, SentTicks, Tick, ViewTime,
+    DisplayedRig, RejectReason, SentTicks, SnapshotPair, Tick, ViewTime,
     lightyear::{ShotOutcome, ShotRequest, VerdictReceived},
 };
 use netsim::{Network, Sim, SimConfig, Strafing, Transport, request};
@@ -28,7 +28,7 @@ fn now(sim: &Sim) -> Tick {
 /// A request that the server would judge.
 fn sound(sim: &Sim, sequence: u32) -> ShotRequest<()> {
     let now = now(sim);
-    ShotRequest { command_tick: now + 4, view_time: ViewTime::at(now - 4), ..request(sequence) }
+    ShotRequest { command_tick: now + 4, view_time: Some(ViewTime::at(now - 4)), ..request(sequence) }
 }
 
 fn answers(sim: &mut Sim) -> Vec<VerdictReceived> {
@@ -55,8 +55,8 @@ fn bad_values_are_refused_with_their_reason_and_others_are_judged() {
         (ShotRequest { direction: Vec3::ZERO, ..sound(4) }, RejectReason::DirectionZero),
         (ShotRequest { range: -1.0, ..sound(5) }, RejectReason::RangeInvalid),
         (ShotRequest { range: nan, ..sound(6) }, RejectReason::RangeInvalid),
-        (ShotRequest { view_time: ViewTime::at(now + 10_000), ..sound(7) }, RejectReason::ViewTimeAhead),
-        (ShotRequest { view_time: ViewTime::at(Tick(1)), ..sound(8) }, RejectReason::ViewTimeTooOld),
+        (ShotRequest { view_time: Some(ViewTime::at(now + 10_000)), ..sound(7) }, RejectReason::ViewTimeAhead),
+        (ShotRequest { view_time: Some(ViewTime::at(Tick(1))), ..sound(8) }, RejectReason::ViewTimeTooOld),
         (ShotRequest { command_tick: now + 10_000, ..sound(9) }, RejectReason::CommandTickAhead),
         (ShotRequest { command_tick: Tick(1), ..sound(10) }, RejectReason::TooLate),
         (ShotRequest { command_tick: Tick(u32::MAX), ..sound(11) }, RejectReason::TooLate),
@@ -148,8 +148,9 @@ fn false_snapshots_are_refused_with_their_reason() {
     let mut sequence = 0;
     let mut ask = |rig, start, end| {
         sequence += 1;
-        let displayed = Some([Some(DisplayedRig { rig, start, end }), None, None, None]);
-        (ShotRequest { command_tick: now(&sim) + 4, view_time: view, displayed, ..request(sequence) }, sequence)
+        let pair = DisplayedRig::interpolated(rig, SnapshotPair { start, end });
+        let displayed = Some([Some(pair), None, None, None, None, None, None, None]);
+        (ShotRequest { command_tick: now(&sim) + 4, view_time: Some(view), displayed, ..request(sequence) }, sequence)
     };
     let cases = [
         (ask(target, early, Some(late)), None),

@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 
 use bevy::prelude::*;
 
+use super::posing::Posing;
 use crate::{
     hitbox::{LifeNumber, Zone},
     shape::Shape,
@@ -45,6 +46,8 @@ pub(super) struct Layout {
     /// The middle of the hitboxes as they stood when the layout was new, relative to the root.
     pub(super) center: Vec3,
     pub(super) hitboxes: Vec<RecordedHitbox>,
+    /// How they are posed, if by a rule.
+    pub(super) posing: Option<Box<Posing>>,
 }
 
 /// Every layout that some record still follows, oldest first.
@@ -66,12 +69,17 @@ impl LayoutTable {
         &mut self,
         state: RigState,
         hitboxes: &[RecordedHitbox],
+        posing: Option<&Posing>,
         center: impl FnOnce() -> Vec3,
     ) -> u32 {
         let is_newest = |newest: &Layout| {
             let pairs = newest.hitboxes.iter().zip(hitboxes);
             newest.state == state
                 && newest.hitboxes.len() == hitboxes.len()
+                && match (&newest.posing, posing) {
+                    (Some(newest), Some(posing)) => newest.is_still(posing),
+                    (newest, posing) => newest.is_none() && posing.is_none(),
+                }
                 && pairs.into_iter().all(|(stored, now)| stored.is_still(now))
         };
         if !self.layouts.back().is_some_and(is_newest) {
@@ -80,6 +88,10 @@ impl LayoutTable {
             layout.center = center();
             layout.hitboxes.clear();
             layout.hitboxes.extend_from_slice(hitboxes);
+            match (&mut layout.posing, posing) {
+                (Some(spare), Some(posing)) => spare.copy_from(posing),
+                (spare, posing) => *spare = posing.cloned().map(Box::new),
+            }
             if self.layouts.is_empty() {
                 // Most rigs never need a second one.
                 self.layouts.reserve_exact(1);
@@ -107,8 +119,11 @@ impl LayoutTable {
     /// Memory of all lists.
     pub(super) fn bytes(&self) -> usize {
         let lists = self.layouts.iter().chain(&self.spare);
-        let hitboxes: usize = lists.map(|layout| layout.hitboxes.capacity()).sum();
-        (self.layouts.capacity() + self.spare.capacity()) * size_of::<Layout>() + hitboxes * size_of::<RecordedHitbox>()
+        let bytes_of = |layout: &Layout| {
+            let posing = layout.posing.as_ref().map_or(0, |posing| posing.bytes());
+            layout.hitboxes.capacity() * size_of::<RecordedHitbox>() + posing
+        };
+        (self.layouts.capacity() + self.spare.capacity()) * size_of::<Layout>() + lists.map(bytes_of).sum::<usize>()
     }
 }
 
@@ -124,9 +139,13 @@ mod tests {
     #[test]
     fn an_unchanged_layout_is_stored_once() {
         let mut table = LayoutTable::default();
-        let first = table.number_of(RigState::default(), &ball(0.1), Vec3::default);
-        assert_eq!(table.number_of(RigState::default(), &ball(0.1), Vec3::default), first);
-        assert_eq!(table.number_of(RigState::default(), &ball(0.1 * (1.0 + 1e-6)), Vec3::default), first, "rounding");
+        let first = table.number_of(RigState::default(), &ball(0.1), None, Vec3::default);
+        assert_eq!(table.number_of(RigState::default(), &ball(0.1), None, Vec3::default), first);
+        assert_eq!(
+            table.number_of(RigState::default(), &ball(0.1 * (1.0 + 1e-6)), None, Vec3::default),
+            first,
+            "rounding"
+        );
         assert_eq!(table.layouts.len(), 1);
     }
 
@@ -134,9 +153,9 @@ mod tests {
     fn changed_layouts_live_until_they_are_forgotten() {
         let mut table = LayoutTable::default();
         let dead = RigState { alive: false, segment: 1, ..default() };
-        let first = table.number_of(RigState::default(), &ball(0.1), Vec3::default);
-        let second = table.number_of(RigState::default(), &ball(0.2), Vec3::default);
-        let third = table.number_of(dead, &ball(0.2), Vec3::default);
+        let first = table.number_of(RigState::default(), &ball(0.1), None, Vec3::default);
+        let second = table.number_of(RigState::default(), &ball(0.2), None, Vec3::default);
+        let third = table.number_of(dead, &ball(0.2), None, Vec3::default);
         assert_eq!((second, third), (first + 1, first + 2));
         table.forget_before(second);
         assert_eq!(table.get(second).hitboxes, ball(0.2));

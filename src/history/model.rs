@@ -201,6 +201,7 @@ fn play(storage: PoseStorage, start: u32, script: &[Vec<Change>]) -> (HistoryBuf
             hittable: !now.hidden,
             hitboxes: &listed,
             poses: &poses,
+            posing: None,
         };
         let speed_limit = SpeedLimit::new(Some(SPEED_LIMIT), Duration::from_secs(1));
         let tick = Tick(start.wrapping_add(now.at as u32));

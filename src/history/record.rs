@@ -4,11 +4,12 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 
 use super::{
     HistoryBuffer, Lineage, RecordedHitbox, SpeedLimit,
+    posing::{Part, Posing},
     write::{Retention, RigRecord},
 };
 use crate::{
     config::LagCompensationConfig,
-    hitbox::{ColliderOff, Hitbox, HitboxScale, Life, Rig, Unhittable},
+    hitbox::{Bone, ColliderOff, DisplayParameters, DisplayRule, Hitbox, HitboxScale, Life, Rig, Unhittable},
     pose::{self, WorldTransform},
     time::CurrentTick,
 };
@@ -20,6 +21,8 @@ pub(crate) struct Scratch {
     hitboxes: Vec<RecordedHitbox>,
     poses: Vec<Isometry3d>,
     lineages: Vec<Lineage>,
+    /// What hitboxes hang on, if the rig is posed by a rule.
+    parts: Vec<Part>,
 }
 
 /// The hierarchy of entities as it is now, `Transform`s included.
@@ -31,6 +34,7 @@ pub(crate) struct Hierarchy<'w, 's> {
     parents: Query<'w, 's, &'static ChildOf>,
     children: Query<'w, 's, &'static Children>,
     hitboxes: Query<'w, 's, (&'static Hitbox, Option<&'static HitboxScale>, Has<Unhittable>, Has<ColliderOff>)>,
+    bones: Query<'w, 's, &'static Bone>,
     rigs: Query<'w, 's, (), With<Rig>>,
 }
 
@@ -61,8 +65,9 @@ impl Hierarchy<'_, '_> {
         self.ancestry(entity).find(|entity| self.rigs.contains(*entity))
     }
 
-    /// Lists the hitboxes of a rig with their poses in the world, parents before children.
-    fn list_hitboxes(&self, rig: Entity, root: WorldTransform, hittable: bool, scratch: &mut Scratch) {
+    /// Lists the hitboxes of a rig with their poses in the world, parents before children; and with what they hang on, if the
+    /// rig is `ruled`.
+    fn list_hitboxes(&self, rig: Entity, root: WorldTransform, hittable: bool, ruled: bool, scratch: &mut Scratch) {
         scratch.open.push((rig, root, Lineage::NONE));
         while let Some((entity, transform, lineage)) = scratch.open.pop() {
             if let Ok((hitbox, scale, unhittable, collider_off)) = self.hitboxes.get(entity) {
@@ -78,6 +83,9 @@ impl Hierarchy<'_, '_> {
                     });
                     scratch.poses.push(pose::of(&world));
                     scratch.lineages.push(lineage);
+                    if ruled {
+                        scratch.parts.push(self.part(entity, hitbox, root, transform, &world));
+                    }
                 } else {
                     warn_once!("the hitbox of `{entity}` cannot be hit: {shape:?} at {world:?}");
                 }
@@ -88,6 +96,26 @@ impl Hierarchy<'_, '_> {
                     scratch.open.push((*child, transform.child(&self.local(*child)), below));
                 }
             }
+        }
+    }
+}
+
+impl Hierarchy<'_, '_> {
+    /// What a hitbox of a rig with a rule hangs on.
+    fn part(
+        &self,
+        entity: Entity,
+        hitbox: &Hitbox,
+        root: WorldTransform,
+        own: WorldTransform,
+        pose: &Transform,
+    ) -> Part {
+        match self.bones.get(entity) {
+            Ok(bone) => {
+                let Isometry3d { translation, rotation } = hitbox.offset;
+                Part::of_bone(*bone, Isometry3d::new(Vec3::from(translation) * own.to_transform().scale, rotation))
+            }
+            Err(_) => Part::fixed(pose::of(&root.to_transform()).inverse_mul(pose::of(pose))),
         }
     }
 }
@@ -109,7 +137,10 @@ pub(crate) fn record_history(
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
-    mut rigs: Query<(Entity, &mut HistoryBuffer, &Life, Has<Unhittable>), With<Rig>>,
+    mut rigs: Query<
+        (Entity, &mut HistoryBuffer, &Life, Has<Unhittable>, Option<(&DisplayRule, &DisplayParameters)>),
+        With<Rig>,
+    >,
     hierarchy: Hierarchy,
     mut scratch: Local<Scratch>,
 ) {
@@ -119,22 +150,30 @@ pub(crate) fn record_history(
         storage: config.storage,
         speed_limit: SpeedLimit::new(config.max_speed, time.timestep()),
     };
-    for (rig, mut history, life, unhittable) in &mut rigs {
+    for (rig, mut history, life, unhittable, rule) in &mut rigs {
         let root = hierarchy.in_world(rig);
         scratch.hitboxes.clear();
         scratch.poses.clear();
         scratch.lineages.clear();
-        hierarchy.list_hitboxes(rig, root, !unhittable, &mut scratch);
+        scratch.parts.clear();
+        hierarchy.list_hitboxes(rig, root, !unhittable, rule.is_some(), &mut scratch);
         history.mark_fresh(&mut scratch);
+        let root_transform = root.to_transform();
+        let parts = core::mem::take(&mut scratch.parts);
+        let posing = rule.map(|(rule, parameters)| (Posing::new(*rule, root_transform.scale, parts), *parameters));
         let record = RigRecord {
-            root: pose::of(&root.to_transform()),
+            root: pose::of(&root_transform),
             lineage: hierarchy.lineage(rig),
             life: *life,
             hittable: !unhittable,
             hitboxes: &scratch.hitboxes,
             poses: &scratch.poses,
+            posing: posing.as_ref().map(|(posing, parameters)| (posing, *parameters)),
         };
         history.record(tick.0, &record, retention);
+        if let Some((posing, _)) = posing {
+            scratch.parts = posing.parts;
+        }
     }
 }
 

@@ -8,9 +8,9 @@ use bevy::{
     prelude::*,
 };
 
-use super::{HistoryBuffer, poses::Frame};
+use super::{HistoryBuffer, RecordedHitbox, poses::Frame};
 use crate::{
-    hitbox::{LifeNumber, Zone},
+    hitbox::{DisplayParameters, LifeNumber, Zone},
     pose::interpolate,
     shape::Shape,
     time::{Tick, ViewTime},
@@ -20,10 +20,18 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     history: &'a HistoryBuffer,
+    blend: Blend,
+    /// The same for the parameters of a rig that is posed by a rule.
+    parameters: Blend,
+}
+
+/// Two records, and how they are blended.
+#[derive(Clone, Copy, Debug)]
+struct Blend {
     /// Slots of the records around the instant; the same one twice if nothing is blended.
     older: usize,
     newer: usize,
-    /// The way from the older to the newer one, in `0.0..1.0`.
+    /// The way from the older to the newer one, in `0.0..=1.0`.
     t: f32,
 }
 
@@ -49,6 +57,8 @@ impl HistoryBuffer {
     /// ticks that were not recorded. Zones and shapes are those of the earlier record until the instant of the later one.
     /// Where a new segment begins with the later record, poses are those of the earlier one, too.
     ///
+    /// A rig with a [`DisplayRule`](crate::DisplayRule) is posed anew from the blend of its parameters.
+    ///
     /// Costs a look-up in constant time (logarithmic if ticks are missing).
     pub fn sample(&self, view: ViewTime) -> Option<Sample<'_>> {
         let newest = self.newest()?;
@@ -57,61 +67,96 @@ impl HistoryBuffer {
         }
         let age = self.ring.age_at_or_before(view.tick)?;
         let start = self.ring.tick(age);
-        let older = self.ring.slot(age);
-        let held = Sample { history: self, older, newer: older, t: 0.0 };
         if view == ViewTime::at(start) {
-            return Some(held);
+            return Some(self.held(self.ring.slot(age)));
         }
         // Not after the newest record, and not at this one: there is a later one.
-        let newer = self.ring.slot(age - 1);
-        if self.layout(older).state.segment != self.layout(newer).state.segment {
-            return Some(held);
-        }
-        let span = self.ring.tick(age - 1).since(start) as f32;
-        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span;
-        Some(Sample { newer, t, ..held })
+        Some(self.blended(self.blend((age, start), (age - 1, self.ring.tick(age - 1)), view)))
     }
-}
 
-impl HistoryBuffer {
     /// The rig as a client shows it at `view` that has received the states of two ticks, and blends them; `None` if one of
     /// them is not remembered, or the rig was not there. Without an `end`, the state of `start` is held.
     ///
     /// The states of two segments are not blended, nor are two of which the second is not the later one.
     pub fn sample_between(&self, start: Tick, end: Option<Tick>, view: ViewTime) -> Option<Sample<'_>> {
-        let slot_of = |tick| {
+        Some(self.blended(self.blend_between(start, end, view)?))
+    }
+
+    /// The same for a client that has blended the parameters of the rig between other ticks than its pose.
+    pub(crate) fn sample_displayed(
+        &self,
+        pose: (Tick, Option<Tick>),
+        parameters: (Tick, Option<Tick>),
+        view: ViewTime,
+    ) -> Option<Sample<'_>> {
+        let blend = self.blend_between(pose.0, pose.1, view)?;
+        let parameters = self.blend_between(parameters.0, parameters.1, view)?;
+        Some(Sample { history: self, blend, parameters })
+    }
+
+    fn held(&self, slot: usize) -> Sample<'_> {
+        self.blended(Blend::held(slot))
+    }
+
+    fn blended(&self, blend: Blend) -> Sample<'_> {
+        Sample { history: self, blend, parameters: blend }
+    }
+
+    fn blend_between(&self, start: Tick, end: Option<Tick>, view: ViewTime) -> Option<Blend> {
+        let recorded = |tick| {
             let age = self.ring.age_at_or_before(tick)?;
-            (self.ring.tick(age) == tick).then(|| self.ring.slot(age))
+            (self.ring.tick(age) == tick).then_some((age, tick))
         };
-        let older = slot_of(start)?;
-        let held = Sample { history: self, older, newer: older, t: 0.0 };
-        let Some(end) = end else { return Some(held) };
-        let newer = slot_of(end)?;
-        if end.since(start) <= 0 {
-            return Some(held);
+        let older = recorded(start)?;
+        match end {
+            None => Some(Blend::held(self.ring.slot(older.0))),
+            Some(end) => Some(self.blend(older, recorded(end)?, view)),
         }
-        if self.layout(older).state.segment != self.layout(newer).state.segment {
-            return Some(held);
+    }
+
+    /// The blend of two records, each with its age and tick, unless they must not be blended.
+    fn blend(&self, (older, start): (usize, Tick), (newer, end): (usize, Tick), view: ViewTime) -> Blend {
+        let [older, newer] = [older, newer].map(|age| self.ring.slot(age));
+        let span = end.since(start);
+        if span <= 0 || self.layout(older).state.segment != self.layout(newer).state.segment {
+            return Blend::held(older);
         }
-        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / end.since(start) as f32;
-        Some(Sample { newer, t: t.clamp(0.0, 1.0), ..held })
+        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span as f32;
+        Blend { older, newer, t: t.clamp(0.0, 1.0) }
+    }
+}
+
+impl Blend {
+    fn held(slot: usize) -> Self {
+        Self { older: slot, newer: slot, t: 0.0 }
     }
 }
 
 impl<'a> Sample<'a> {
     /// Where the rig's own entity stood.
     pub fn root(&self) -> Isometry3d {
-        interpolate(self.history.root(self.older), self.history.root(self.newer), self.t)
+        let Blend { older, newer, t } = self.blend;
+        interpolate(self.history.root(older), self.history.root(newer), t)
+    }
+
+    /// The numbers by which a [`DisplayRule`](crate::DisplayRule) posed the rig, if it had one.
+    pub fn parameters(&self) -> Option<DisplayParameters> {
+        let Blend { older, newer, t } = self.parameters;
+        let of = |slot: usize| {
+            let parameters = self.history.parameters.get(slot).copied();
+            parameters.filter(|_| self.history.layout(slot).posing.is_some())
+        };
+        Some(DisplayParameters::interpolate(of(older)?, of(newer)?, t))
     }
 
     /// Which of its lives the rig was in.
     pub fn life(&self) -> LifeNumber {
-        self.history.layout(self.older).state.life
+        self.history.layout(self.blend.older).state.life
     }
 
     /// Whether the rig was alive.
     pub fn is_alive(&self) -> bool {
-        self.history.layout(self.older).state.alive
+        self.history.layout(self.blend.older).state.alive
     }
 
     /// A ball that holds all hitboxes.
@@ -124,20 +169,21 @@ impl<'a> Sample<'a> {
     pub(crate) fn rough_bounds(&self) -> BoundingSphere {
         let place = |slot: usize| Vec3A::from(self.history.records[slot].root.0);
         let relative = self.relative_bounds();
-        let place = place(self.older).lerp(place(self.newer), self.t);
+        let place = place(self.blend.older).lerp(place(self.blend.newer), self.blend.t);
         BoundingSphere::new(place, relative.center.length() + relative.radius())
     }
 
     /// A ball that holds all hitboxes, in the space of the rig.
     fn relative_bounds(&self) -> BoundingSphere {
         let ball = |Frame { center, radius }| BoundingSphere::new(center, radius);
-        let (older, newer) = (self.history.frame(self.older), self.history.frame(self.newer));
-        if self.history.records[self.older].layout == self.history.records[self.newer].layout {
+        let (older, newer) = (self.history.frame(self.blend.older), self.history.frame(self.blend.newer));
+        let layout = |slot: usize| self.history.records[slot].layout;
+        if layout(self.blend.older) == layout(self.blend.newer) {
             ball(Frame { radius: older.radius.max(newer.radius), ..older })
         } else {
             // Until the newer record, hitboxes keep their older shapes, and one that only the older record has stays where
             // it is.
-            let hittable = self.history.layout(self.older).hitboxes.iter().filter(|hitbox| hitbox.hittable);
+            let hittable = self.history.layout(self.blend.older).hitboxes.iter().filter(|hitbox| hitbox.hittable);
             let largest = hittable.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
             ball(older).merge(&ball(Frame { radius: newer.radius + largest, ..newer }))
         }
@@ -145,14 +191,22 @@ impl<'a> Sample<'a> {
 
     /// Every hitbox that the rig had and that could be hit, in the order of its hierarchy.
     pub fn hitboxes(&self) -> impl Iterator<Item = RewoundHitbox> + 'a {
-        let Self { history, older, newer, t } = *self;
+        let Self { history, blend: Blend { older, newer, t }, .. } = *self;
         let root = self.root();
-        let hitboxes = history.layout(older).hitboxes.iter().enumerate().filter(|(_, hitbox)| hitbox.hittable);
-        hitboxes.map(move |(index, hitbox)| {
+        let layout = history.layout(older);
+        let posed = layout.posing.as_deref().zip(self.parameters());
+        let blended = move |index: usize, hitbox: &RecordedHitbox| {
             let from = history.pose(older, index);
             let next = if older == newer { None } else { history.index_of(newer, hitbox.entity, index) };
             let next = next.filter(|next| !history.layout(newer).hitboxes[*next].is_fresh);
-            let pose = next.map_or(from, |next| interpolate(from, history.pose(newer, next), t));
+            next.map_or(from, |next| interpolate(from, history.pose(newer, next), t))
+        };
+        let hitboxes = layout.hitboxes.iter().enumerate().filter(|(_, hitbox)| hitbox.hittable);
+        hitboxes.map(move |(index, hitbox)| {
+            let pose = match &posed {
+                Some((posing, parameters)) => posing.pose(parameters, index),
+                None => blended(index, hitbox),
+            };
             RewoundHitbox { entity: hitbox.entity, zone: hitbox.zone, shape: hitbox.shape, pose: root * pose }
         })
     }
@@ -194,6 +248,7 @@ mod tests {
             hittable: true,
             hitboxes: &hitboxes,
             poses: &poses,
+            posing: None,
         };
         history.record(Tick(tick), &rig, RETENTION);
     }
@@ -278,6 +333,7 @@ mod tests {
                 hittable: true,
                 hitboxes: &hitboxes,
                 poses: &poses,
+                posing: None,
             };
             history.record(Tick(tick), &rig, RETENTION);
         }

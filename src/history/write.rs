@@ -7,9 +7,14 @@ use super::{
     layout::{RecordedHitbox, RigState},
     lineage::Lineage,
     poses::{Frame, PoseStore},
+    posing::Posing,
     ring::TickRing,
 };
-use crate::{hitbox::Life, shape::Shape, time::Tick};
+use crate::{
+    hitbox::{DisplayParameters, Life},
+    shape::Shape,
+    time::Tick,
+};
 
 /// A rig in one tick.
 pub(super) struct RigRecord<'a> {
@@ -20,6 +25,8 @@ pub(super) struct RigRecord<'a> {
     /// Only those whose numbers are sound.
     pub(super) hitboxes: &'a [RecordedHitbox],
     pub(super) poses: &'a [Isometry3d],
+    /// The rule by which they are posed, if any, and what it needs; then their poses are not kept.
+    pub(super) posing: Option<(&'a Posing, DisplayParameters)>,
 }
 
 /// How records are kept.
@@ -35,15 +42,21 @@ impl HistoryBuffer {
     /// Writes the record of `tick`. A second record for the same tick replaces the first; a tick that is not after the newest
     /// one means that the clock was set back, and forgets all that was.
     pub(super) fn record(&mut self, tick: Tick, rig: &RigRecord, retention: Retention) {
-        self.reserve(retention, rig.poses.len());
+        let poses = if rig.posing.is_some() { &[] } else { rig.poses };
+        self.reserve(retention, poses.len());
         let state = self.next_state(tick, rig, retention.speed_limit);
         let slot = self.ring.push(tick);
-        let number = self.layouts.number_of(state, rig.hitboxes, || center_of(rig));
+        let posing = rig.posing.map(|(posing, _)| posing);
+        let number = self.layouts.number_of(state, rig.hitboxes, posing, || center_of(rig));
         let center = self.layouts.get(number).center;
-        let radius = radius_of(rig, center);
+        let radius = posing.map_or_else(|| radius_of(rig, center), Posing::reach);
         let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
         self.records[slot] = Record { root: (translation, rotation), radius, layout: number };
-        for (index, pose) in (slot * self.stride..).zip(rig.poses) {
+        if let Some((_, parameters)) = rig.posing {
+            self.parameters.resize(self.ring.capacity(), DisplayParameters::default());
+            self.parameters[slot] = parameters;
+        }
+        for (index, pose) in (slot * self.stride..).zip(poses) {
             self.poses.write(index, rig.root.inverse_mul(*pose), Frame { center, radius });
         }
         self.forget_layouts();
@@ -57,7 +70,7 @@ impl HistoryBuffer {
             let slot = self.ring.push(tick);
             let state = self.latest.take().map(|latest| latest.state).unwrap_or_default();
             let gone = RigState { segment: state.segment.wrapping_add(1), alive: false, ..state };
-            self.records[slot] = Record { layout: self.layouts.number_of(gone, &[], Vec3::default), ..default() };
+            self.records[slot] = Record { layout: self.layouts.number_of(gone, &[], None, Vec3::default), ..default() };
             self.forget_layouts();
         }
     }
@@ -75,12 +88,14 @@ impl HistoryBuffer {
             let goes_on = !self.segment_ends
                 && latest.lineage == rig.lineage
                 && latest.hittable == rig.hittable
+                && latest.ruled == rig.posing.is_some()
                 && (latest.state.life, latest.state.alive) == (state.life, state.alive)
                 && speed_limit.allows(latest.place, place, tick.since(newest));
             state.segment = latest.state.segment.wrapping_add(u32::from(!goes_on));
         }
         self.segment_ends = false;
-        self.latest = Some(Latest { state, lineage: rig.lineage, hittable: rig.hittable, place });
+        let ruled = rig.posing.is_some();
+        self.latest = Some(Latest { state, lineage: rig.lineage, hittable: rig.hittable, ruled, place });
         state
     }
 
@@ -97,6 +112,7 @@ impl HistoryBuffer {
             records: vec![Record::default(); capacity],
             poses: PoseStore::with_len(storage, capacity * stride),
             stride,
+            parameters: vec![DisplayParameters::default(); if old.parameters.is_empty() { 0 } else { capacity }],
             layouts: old.layouts,
             latest: old.latest,
             segment_ends: old.segment_ends,
@@ -106,6 +122,9 @@ impl HistoryBuffer {
             let from = old.ring.slot(age);
             let to = self.ring.push(old.ring.tick(age));
             self.records[to] = old.records[from];
+            if let Some(parameters) = old.parameters.get(from) {
+                self.parameters[to] = *parameters;
+            }
             let frame = self.frame(to);
             for index in 0..old.stride {
                 self.poses.copy(to * stride + index, &old.poses, from * old.stride + index, frame);
@@ -123,6 +142,9 @@ fn placed(rig: &RigRecord) -> impl Iterator<Item = (Shape, Vec3)> {
 
 /// The middle of a rig, relative to its root.
 fn center_of(rig: &RigRecord) -> Vec3 {
+    if rig.posing.is_some() {
+        return Vec3::ZERO;
+    }
     let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
     let (min, max) = placed(rig).fold(start, |(min, max), (_, place)| (min.min(place), max.max(place)));
     if min.is_finite() { min.midpoint(max) } else { Vec3::ZERO }
@@ -168,6 +190,7 @@ pub(super) mod tests {
             hittable: true,
             hitboxes,
             poses,
+            posing: None,
         };
         history.record(tick, &rig, Retention { capacity, ..RETENTION });
     }

@@ -1,18 +1,20 @@
 //! How a client fires.
 
+use core::cmp::Ordering;
+
 use bevy::{ecs::system::SystemParam, prelude::*};
 use lightyear::{
     connection::network_topology::{NetworkTopology, NetworkingMetadata},
     prelude::{
-        Interpolated, LocalTimeline, LocalTimelineShift, MessageSender, Rollback,
+        Interpolated, LocalTimeline, LocalTimelineShift, MessageSender, Predicted, Rollback,
         client::{Client, Connected, LocalTimelineSync},
     },
 };
 use thiserror::Error;
 
-use super::{Displayed, ShotChannel, ShotData, ShotRequest, displayed::DisplayedSnapshots};
+use super::{Displayed, PresentationEpoch, ShotChannel, ShotData, ShotRequest, ViewState, displayed::ShownEntities};
 use crate::{
-    shot::{DisplayedRigs, ShotId},
+    shot::{DisplayedRigs, ShotId, Shown},
     time::Tick,
 };
 
@@ -33,10 +35,35 @@ pub struct FireShots<'w, 's, W: ShotData = ()> {
     sync: Res<'w, LocalTimelineSync>,
     network: Res<'w, NetworkingMetadata>,
     rollback: Option<Res<'w, Rollback>>,
-    snapshots: Res<'w, DisplayedSnapshots>,
+    epoch: Res<'w, PresentationEpoch>,
+    shown: Res<'w, ShownEntities>,
+    limit: Res<'w, DisplayedLimit>,
     /// In the fixed steps still those of the frame that was drawn last.
-    places: Query<'w, 's, &'static GlobalTransform, With<Interpolated>>,
+    places: Query<
+        'w,
+        's,
+        (&'static GlobalTransform, Option<&'static ViewState>, Option<&'static ShotReach>),
+        Or<(With<Interpolated>, With<Predicted>)>,
+    >,
 }
+
+/// On the client, how far an entity reaches from its origin, in metres, with all its hitboxes. Default: 2.
+///
+/// Each shot names what a few entities on the screen were made of, and this tells which ones it passes closest to. Put it on
+/// what is larger than a figure: vehicles, doors.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Default)]
+pub struct ShotReach(pub f32);
+
+impl Default for ShotReach {
+    fn default() -> Self {
+        Self(2.0)
+    }
+}
+
+/// How many rigs a shot names at most.
+#[derive(Resource)]
+pub(super) struct DisplayedLimit(pub(super) usize);
 
 /// Why a client could not fire. No shot has been sent, and no verdict will come.
 #[derive(Error, Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +86,8 @@ impl<W: ShotData> FireShots<'_, '_, W> {
     /// The shot is stamped with what the screen shows, and sent at the end of the frame. Its verdict comes as a
     /// [`VerdictReceived`](super::VerdictReceived) with the id that this returns, unless the connection ends before.
     ///
+    /// A shot that passes near something in [`ViewState::Waiting`] carries no view time, and is judged in the present.
+    ///
     /// # Errors
     ///
     /// See [`FireError`].
@@ -70,14 +99,16 @@ impl<W: ShotData> FireShots<'_, '_, W> {
         if self.rollback.is_some() {
             return Err(FireError::InRollback);
         }
-        let view_time = self.displayed.view_time().filter(|_| self.sync.is_synced()).ok_or(FireError::NotSynced)?;
-        let displayed = self.displayed_near(ray, range);
+        let view = self.displayed.view_time().filter(|_| self.sync.is_synced()).ok_or(FireError::NotSynced)?;
+        let view_time = (!self.passes_waiting(ray, range)).then_some(view);
+        let displayed = view_time.and_then(|_| self.displayed_near(ray, range));
         self.outbox.sequence = self.outbox.sequence.wrapping_add(1);
         let sequence = self.outbox.sequence;
         self.outbox.waiting.push(ShotRequest {
             sequence,
             command_tick: Tick(self.local.tick().0) + u32::from(self.sync.input_delay()),
             view_time,
+            epoch: self.epoch.0,
             origin: ray.origin,
             direction: *ray.direction,
             range,
@@ -87,33 +118,64 @@ impl<W: ShotData> FireShots<'_, '_, W> {
         Ok(ShotId::local(sequence))
     }
 
-    /// The snapshots behind the interpolated entities that the ray passes closest to.
+    /// Whether the ray passes near something that shows no state of the server.
+    fn passes_waiting(&self, ray: Ray3d, range: f32) -> bool {
+        let mut waiting = self.places.iter().filter(|(_, state, _)| *state == Some(&ViewState::Waiting));
+        let is_host = matches!(*self.displayed, Displayed::Present(_));
+        !is_host
+            && waiting.any(|(place, _, reach)| nearness(ray, range, place, reach).is_some_and(|near| near.gap <= 0.0))
+    }
+
+    /// The snapshots behind the entities that the ray passes closest to.
     fn displayed_near(&self, ray: Ray3d, range: f32) -> Option<DisplayedRigs> {
-        const REACH: f32 = 3.0;
         if !matches!(*self.displayed, Displayed::Past(_)) {
             return None;
         }
         let mut nearest = DisplayedRigs::default();
-        let mut distances = nearest.map(|_| f32::INFINITY);
-        for displayed in &self.snapshots.0 {
-            let Ok(place) = self.places.get(displayed.rig) else { continue };
-            let to_rig = place.translation() - ray.origin;
-            let along = to_rig.dot(*ray.direction);
-            // Hitboxes reach out from the root.
-            if along < -REACH || along > range + REACH {
-                continue;
-            }
-            let distance = to_rig.distance_squared(ray.direction * along);
-            let rank = distances.partition_point(|nearer| *nearer <= distance);
-            if rank < distances.len() {
-                distances[rank..].rotate_right(1);
-                nearest[rank..].rotate_right(1);
-                distances[rank] = distance;
-                nearest[rank] = Some(*displayed);
+        let mut keys = [Nearness::FAR; DISPLAYED_MOST];
+        let limit = self.limit.0.min(DISPLAYED_MOST);
+        for shown in &self.shown.0 {
+            let Ok((place, _, reach)) = self.places.get(shown.rig) else { continue };
+            let Some(near) = nearness(ray, range, place, reach) else { continue };
+            let rank = keys[..limit].partition_point(|nearer| nearer.cmp(&near).is_le());
+            if rank < limit {
+                keys[rank..limit].rotate_right(1);
+                nearest[rank..limit].rotate_right(1);
+                keys[rank] = near;
+                nearest[rank] = Some(*shown);
             }
         }
         Some(nearest)
     }
+}
+
+/// How many rigs a shot can name.
+const DISPLAYED_MOST: usize = 8;
+
+/// How near a ray passes by something.
+#[derive(Clone, Copy)]
+struct Nearness {
+    /// Metres between the ray and what it can reach; 0 if it passes through.
+    gap: f32,
+    /// Metres from the origin of the ray.
+    along: f32,
+}
+
+impl Nearness {
+    const FAR: Self = Self { gap: f32::INFINITY, along: f32::INFINITY };
+
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.gap.total_cmp(&other.gap).then(self.along.total_cmp(&other.along))
+    }
+}
+
+/// How near a ray passes by an entity; `None` if that lies behind its origin or beyond its range.
+fn nearness(ray: Ray3d, range: f32, place: &GlobalTransform, reach: Option<&ShotReach>) -> Option<Nearness> {
+    let ShotReach(reach) = reach.copied().unwrap_or_default();
+    let to_rig = place.translation() - ray.origin;
+    let along = to_rig.dot(*ray.direction);
+    let distance = to_rig.distance(ray.direction * along);
+    (-reach..=range + reach).contains(&along).then(|| Nearness { gap: (distance - reach).max(0.0), along })
 }
 
 /// The shots that have been fired in this frame and not yet sent.
@@ -134,6 +196,11 @@ impl<W> Default for Outbox<W> {
 pub(super) fn relabel_shots<W: ShotData>(shift: On<LocalTimelineShift>, mut outbox: ResMut<Outbox<W>>) {
     for shot in &mut outbox.waiting {
         shot.command_tick = Tick(shot.command_tick.0.wrapping_add_signed(shift.delta));
+        for displayed in shot.displayed.iter_mut().flatten().flatten() {
+            if let Shown::Predicted(instant) = &mut displayed.shown {
+                instant.tick = Tick(instant.tick.0.wrapping_add_signed(shift.delta));
+            }
+        }
     }
 }
 
@@ -159,11 +226,12 @@ mod tests {
     fn waiting_shots_follow_a_shift_of_the_local_clock() {
         let mut world = World::new();
         world.add_observer(relabel_shots::<()>);
-        let view_time = ViewTime::new(Tick(90), 7);
+        let view_time = Some(ViewTime::new(Tick(90), 7));
         let request = |tick| ShotRequest {
             sequence: tick,
             command_tick: Tick(tick),
             view_time,
+            epoch: 0,
             origin: Vec3::ZERO,
             direction: Vec3::Z,
             range: 1.0,

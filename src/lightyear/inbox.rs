@@ -1,5 +1,7 @@
 //! Where a client's shots wait for their tick.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 
 use super::ShotRequest;
@@ -11,6 +13,8 @@ pub(super) struct Inbox<W: Send + Sync + 'static> {
     waiting: Vec<ShotRequest<W>>,
     refused: Vec<(ShotRequest<W>, RejectReason)>,
     seen: SequenceWindow,
+    /// How many ticks shots have lately waited, smoothed; `None` before the first one.
+    wait: Option<f32>,
 }
 
 /// Limits of an [`Inbox`], in ticks.
@@ -23,7 +27,7 @@ pub(super) struct InboxLimits {
 
 impl<W: Send + Sync + 'static> Default for Inbox<W> {
     fn default() -> Self {
-        Self { waiting: Vec::new(), refused: Vec::new(), seen: SequenceWindow::default() }
+        Self { waiting: Vec::new(), refused: Vec::new(), seen: SequenceWindow::default(), wait: None }
     }
 }
 
@@ -41,7 +45,22 @@ impl<W: Send + Sync + 'static> Inbox<W> {
         } else if self.waiting.len() >= limits.waiting {
             self.refuse(shot, RejectReason::TooManyWaiting);
         } else {
+            self.note_wait(shot.command_tick.since(now));
             self.waiting.push(shot);
+        }
+    }
+
+    /// How long shots wait from their arrival until their tick has come.
+    pub(super) fn wait(&self, timestep: Duration) -> Duration {
+        timestep.mul_f32(self.wait.unwrap_or_default())
+    }
+
+    /// Of a shot that comes too late its packet was lost, and it tells nothing of how far ahead the client is.
+    fn note_wait(&mut self, ticks: i32) {
+        const SMOOTHING: f32 = 0.125;
+        if ticks >= 0 {
+            let wait = self.wait.get_or_insert(ticks as f32);
+            *wait += (ticks as f32 - *wait) * SMOOTHING;
         }
     }
 
@@ -129,7 +148,8 @@ mod tests {
         ShotRequest {
             sequence,
             command_tick: Tick(tick),
-            view_time: ViewTime::at(Tick(tick)),
+            view_time: Some(ViewTime::at(Tick(tick))),
+            epoch: 0,
             origin: Vec3::ZERO,
             direction: Vec3::Z,
             range: 1.0,

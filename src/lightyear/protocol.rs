@@ -7,10 +7,12 @@ use bevy::{
     prelude::*,
 };
 use lightyear::prelude::{
-    AppChannelExt, AppMessageExt, ChannelMode, ChannelSettings, NetworkDirection, ReliableSettings,
+    AppChannelExt, AppMessageExt, ChannelMode, ChannelSettings, InterpolationFns, InterpolationRegistrationExt,
+    NetworkDirection, ReliableSettings, *,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use super::SegmentNumber;
 use crate::{
     hitbox::Zone,
     shot::{DisplayedRigs, RejectReason},
@@ -32,8 +34,10 @@ pub struct ShotRequest<W> {
     pub sequence: u32,
     /// The tick for which the client predicted the shot.
     pub command_tick: Tick,
-    /// What the client's screen showed.
-    pub view_time: ViewTime,
+    /// What the client's screen showed; `None` if that was no state of the server.
+    pub view_time: Option<ViewTime>,
+    /// The number of the presentation that this was; see [`PresentationEpoch`](super::PresentationEpoch).
+    pub epoch: u16,
     /// Where the shot begins.
     pub origin: Vec3,
     /// Where it goes.
@@ -129,6 +133,9 @@ impl<W: ShotData> Plugin for ShotProtocolPlugin<W> {
             ..default()
         })
         .add_direction(NetworkDirection::Bidirectional);
+        app.component::<SegmentNumber>()
+            .replicate()
+            .interpolate_with(InterpolationFns::interpolate(SegmentNumber::interpolate));
         app.register_message::<ShotRequest<W>>().add_map_entities().add_direction(NetworkDirection::ClientToServer);
         app.register_message::<ShotVerdict>().add_map_entities().add_direction(NetworkDirection::ServerToClient);
     }

@@ -5,23 +5,27 @@ use core::{marker::PhantomData, time::Duration};
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_replicon::server::{ServerSystems, server_tick::ServerTick};
 use lightyear::prelude::{
-    ControlledBy, LocalTimeline, MessageReceiver, MessageSender, MessageSystems, server::ClientOf,
+    ControlledBy, InterpolationConfig, LocalTimeline, MessageReceiver, MessageSender, MessageSystems, server::ClientOf,
 };
 
 use super::{
-    ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict,
+    SegmentNumber, ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict,
+    connection::{Connections, PredictedRigs},
     inbox::{Inbox, InboxLimits},
+    segment::number_segments,
 };
 use crate::{
     config::LagCompensationConfig,
-    hitbox::{Rig, RigId},
+    history::record_history,
+    hitbox::{Occluder, Rig, RigId},
     plugin::LagCompensationPlugin,
     schedule::LagCompensationSystems,
     shot::{
         DisplayedRigs, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent, ShotId, Verdicts,
         report_verdicts,
     },
-    time::{CurrentTick, Tick},
+    time::{CurrentTick, Tick, ViewTime},
+    trace::record_occluders,
 };
 
 /// The server half: receives shots, holds each until the server runs its command tick, and answers the shooter.
@@ -59,11 +63,19 @@ pub struct ShotServerConfig {
     /// How many shots may wait for their ticks at a time. Default: 32; more are refused as
     /// [`RejectReason::TooManyWaiting`].
     pub max_waiting: usize,
+    /// How the clients place their interpolation; they should have the same `InterpolationConfig`. Default: lightyear's. Used
+    /// for estimates, see [`ConnectionDelay`](crate::ConnectionDelay).
+    pub interpolation: InterpolationConfig,
 }
 
 impl Default for ShotServerConfig {
     fn default() -> Self {
-        Self { max_late: Duration::from_millis(500), max_ahead: Duration::from_secs(1), max_waiting: 32 }
+        Self {
+            max_late: Duration::from_millis(500),
+            max_ahead: Duration::from_secs(1),
+            max_waiting: 32,
+            interpolation: InterpolationConfig::default(),
+        }
     }
 }
 
@@ -108,11 +120,17 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
             .add_systems(
                 schedule,
                 (
+                    number_segments
+                        .in_set(LagCompensationSystems::RecordHistory)
+                        .after(record_history)
+                        .after(record_occluders),
                     release_shots::<W>.in_set(LagCompensationSystems::ReceiveShots),
                     send_verdicts.in_set(LagCompensationSystems::ReportVerdicts).after(report_verdicts),
                 ),
             );
         app.register_required_components::<ClientOf, Inbox<W>>();
+        app.register_required_components::<Rig, SegmentNumber>();
+        app.register_required_components::<Occluder, SegmentNumber>();
     }
 }
 
@@ -161,6 +179,8 @@ impl Shooters<'_, '_> {
 
 fn release_shots<W: ShotData>(
     mut links: Query<(Entity, &mut Inbox<W>, &mut MessageSender<ShotVerdict>)>,
+    measured: Connections,
+    predicted: PredictedRigs,
     shooters: Shooters,
     tick: Res<CurrentTick>,
     config: Res<ShotServerConfig>,
@@ -175,6 +195,7 @@ fn release_shots<W: ShotData>(
         if inbox.is_empty() {
             continue;
         }
+        let connection = measured.delay_of(link, inbox.wait(time.timestep()));
         let shooter = shooters.of(link);
         inbox.release(now, limits, |request, refused| {
             let Some(shooter) = shooter else {
@@ -182,7 +203,7 @@ fn release_shots<W: ShotData>(
                 sender.send::<ShotChannel>(ShotVerdict {
                     sequence: request.sequence,
                     judged_at: now,
-                    view_time: request.view_time,
+                    view_time: request.view_time.unwrap_or(ViewTime::at(request.command_tick)),
                     outcome: ShotOutcome::Rejected(RejectReason::ShooterUnknown),
                 });
                 return;
@@ -193,10 +214,13 @@ fn release_shots<W: ShotData>(
                 origin: request.origin,
                 direction: request.direction,
                 range: request.range,
-                view_time: Some(request.view_time),
+                view_time: request.view_time,
                 command_tick: request.command_tick,
                 displayed: request.displayed.map(known_rigs),
+                view_source: None,
+                connection,
             };
+            let refused = refused.or_else(|| predicted.refuses(&shot, link).then_some(RejectReason::RigNotPredicted));
             if let Some(reason) = refused {
                 verdicts.reject(shooter, shot.id, reason, Evidence::of(&shot, now));
             } else {

@@ -5,7 +5,8 @@ use bevy::{ecs::entity::Entities, math::InvalidDirectionError, prelude::*};
 use super::{DisplayedRig, DisplayedRigs, Evidence, RejectReason, SentTicks, ShotEvent, ShotId, Verdicts};
 use crate::{
     config::LagCompensationConfig,
-    time::{CurrentTick, Tick},
+    policy::ViewSource,
+    time::{CurrentTick, Tick, ViewTime},
 };
 
 /// A shot whose every value has been checked.
@@ -37,12 +38,14 @@ pub(crate) fn admit_shots(
     let window = config.history_ticks(time.timestep());
     for shot in shots.read() {
         let mut evidence = Evidence::of(shot, now);
-        let displayed = shot.displayed_past();
+        let wanted = shot.view_source.unwrap_or(config.view_source);
+        (evidence.view_source, evidence.view_time) = shot.view_by(wanted, now, time.timestep());
+        let view = evidence.view_time;
+        let displayed = shot.displayed.filter(|_| evidence.view_source == ViewSource::AsDisplayed);
         let checked = if entities.contains_spawned(shot.shooter) {
-            check(shot, now, window).and_then(|ray| {
-                let mut pairs = displayed.iter().flatten().flatten();
-                let sound = |pair: &DisplayedRig| pair.check(shot.requested_view(), &sent);
-                pairs.try_for_each(sound).map(|()| ray)
+            check(shot, view, now, window).and_then(|ray| {
+                let mut rigs = displayed.iter().flatten().flatten();
+                rigs.try_for_each(|rig| check_displayed(rig, view, now, window, &sent)).map(|()| ray)
             })
         } else {
             Err(RejectReason::ShooterUnknown)
@@ -51,9 +54,6 @@ pub(crate) fn admit_shots(
             Ok(ray) => {
                 evidence.direction = *ray.direction;
                 evidence.range = shot.range.min(config.max_range.max(0.0));
-                let (view, longest) = (evidence.view_time, config.max_snapshot_gap);
-                let believed = |pair: &DisplayedRig| pair.is_short(view, longest, time.timestep());
-                let displayed = displayed.map(|pairs| pairs.map(|pair| pair.filter(believed)));
                 let (shooter, id) = (shot.shooter, shot.id);
                 admitted.0.push(AdmittedShot { shooter, id, ray, evidence, displayed });
             }
@@ -66,7 +66,7 @@ pub(crate) fn admit_shots(
 }
 
 /// Checks all that can be checked without the world; `window` is the number of ticks that the server remembers.
-fn check(shot: &ShotEvent, now: Tick, window: u32) -> Result<Ray3d, RejectReason> {
+fn check(shot: &ShotEvent, view: ViewTime, now: Tick, window: u32) -> Result<Ray3d, RejectReason> {
     if !shot.origin.is_finite() {
         return Err(RejectReason::OriginNotFinite);
     }
@@ -84,20 +84,36 @@ fn check(shot: &ShotEvent, now: Tick, window: u32) -> Result<Ray3d, RejectReason
     if shot.command_tick.since(oldest) < 0 {
         return Err(RejectReason::CommandTickTooOld);
     }
-    let view = shot.requested_view();
+    check_instant(view, now, window)?;
+    Ok(Ray3d::new(shot.origin, direction))
+}
+
+/// Whether the server has a memory of an instant.
+fn check_instant(view: ViewTime, now: Tick, window: u32) -> Result<(), RejectReason> {
     if view.is_after(now) {
         return Err(RejectReason::ViewTimeAhead);
     }
-    if view.tick.since(oldest) < 0 {
+    if view.tick.since(now - window) < 0 {
         return Err(RejectReason::ViewTimeTooOld);
     }
-    Ok(Ray3d::new(shot.origin, direction))
+    Ok(())
+}
+
+/// Checks what a shot says of one rig, as far as that can be done without knowing where the rig stood.
+fn check_displayed(
+    rig: &DisplayedRig,
+    view: ViewTime,
+    now: Tick,
+    window: u32,
+    sent: &SentTicks,
+) -> Result<(), RejectReason> {
+    check_instant(rig.instant(view), now, window)?;
+    rig.check(view, sent)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::ViewTime;
 
     const NOW: Tick = Tick(200);
     const WINDOW: u32 = 64;
@@ -109,12 +125,12 @@ mod tests {
     fn reason(change: impl FnOnce(&mut ShotEvent)) -> Option<RejectReason> {
         let mut shot = shot();
         change(&mut shot);
-        check(&shot, NOW, WINDOW).err()
+        check(&shot, shot.requested_view(), NOW, WINDOW).err()
     }
 
     #[test]
     fn a_sound_shot_is_admitted_with_a_unit_direction() {
-        let ray = check(&ShotEvent { direction: Vec3::X * 7.0, ..shot() }, NOW, WINDOW).unwrap();
+        let ray = check(&ShotEvent { direction: Vec3::X * 7.0, ..shot() }, ViewTime::at(NOW), NOW, WINDOW).unwrap();
         assert_eq!(ray, Ray3d::new(Vec3::ZERO, Dir3::X));
     }
 

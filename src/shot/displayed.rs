@@ -1,29 +1,54 @@
 //! What the shooter's screen was made of.
 
-use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::RejectReason;
+use super::{RejectReason, SentTicks};
 use crate::time::{Tick, ViewTime};
 
-/// The snapshots of one rig that a client had blended into what its screen showed.
+/// The two snapshots that a client had blended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, Reflect)]
-pub struct DisplayedRig {
-    /// The rig, as an entity of the server.
-    pub rig: Entity,
+pub struct SnapshotPair {
     /// The tick of the snapshot at or before the view time.
     pub start: Tick,
-    /// The tick of the snapshot after it; `None` if there was none and the rig was held where it stood.
+    /// The tick of the snapshot after it; `None` if there was none and what it showed was held.
     pub end: Option<Tick>,
 }
 
-/// Snapshots of the few rigs that a shot passes closest to.
-pub type DisplayedRigs = [Option<DisplayedRig>; 4];
+/// How a client had found the pose in which its screen showed something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, Reflect)]
+#[non_exhaustive]
+pub enum Shown {
+    /// It was blended from two snapshots.
+    #[non_exhaustive]
+    Interpolated {
+        /// Those of its pose.
+        pair: SnapshotPair,
+        /// Those of its [`DisplayParameters`](crate::DisplayParameters), if they are others.
+        parameters: Option<SnapshotPair>,
+        /// The instant at which they were blended, if it is not the view time of the shot: something that this game shows with
+        /// a delay of its own.
+        view_time: Option<ViewTime>,
+    },
+    /// It was predicted, and showed this instant; [`ViewTime::at`] the last tick that the client had run.
+    Predicted(ViewTime),
+}
 
-/// What a rig's pose in a verdict was rebuilt from.
+/// A rig or an [`Occluder`](crate::Occluder) on the screen of a client.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, Reflect)]
+pub struct DisplayedRig {
+    /// The entity, as the server knows it.
+    pub rig: Entity,
+    /// How its pose was found.
+    pub shown: Shown,
+}
+
+/// The few rigs that a shot passes closest to.
+pub type DisplayedRigs = [Option<DisplayedRig>; 8];
+
+/// What a pose in a verdict was rebuilt from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, Reflect)]
 #[non_exhaustive]
 pub enum PoseBasis {
@@ -31,61 +56,25 @@ pub enum PoseBasis {
     #[default]
     History,
     /// The snapshots that the shooter's client said it had blended, or those that were sent around the view time.
-    Snapshots {
-        /// The tick of the earlier one.
-        start: Tick,
-        /// The tick of the later one; `None` if the earlier one was held.
-        end: Option<Tick>,
-    },
+    Snapshots(SnapshotPair),
+    /// The records around the instant up to which the client had predicted it.
+    Predicted,
 }
 
-/// The ticks whose state was sent to clients, oldest first; whoever replicates the world notes them here.
-///
-/// The server half of the `lightyear` feature does that. As long as it is empty, shots are judged by the full history.
-#[derive(Resource, Default, Debug)]
-pub struct SentTicks(VecDeque<Tick>);
-
-impl SentTicks {
-    /// Notes that the state after `tick` is sent; forgets what is more than `window` ticks older.
-    pub fn note(&mut self, tick: Tick, window: u32) {
-        match self.0.back().map(|newest| tick.since(*newest)) {
-            Some(0) => return,
-            // The clock was set back.
-            Some(ticks) if ticks < 0 => self.0.clear(),
-            _ => {}
-        }
-        self.0.push_back(tick);
-        while self.0.front().is_some_and(|oldest| tick.since(*oldest) > window as i32) {
-            self.0.pop_front();
-        }
+impl SnapshotPair {
+    /// Snapshots of these two ticks.
+    pub const fn new(start: Tick, end: Tick) -> Self {
+        Self { start, end: Some(end) }
     }
 
-    /// Whether the state after `tick` was sent, and can still be told.
-    pub fn contains(&self, tick: Tick) -> bool {
-        self.position_after(tick).checked_sub(1).is_some_and(|index| self.0[index] == tick)
+    /// The snapshot of a tick that was held, for want of a later one.
+    pub const fn held(start: Tick) -> Self {
+        Self { start, end: None }
     }
 
-    /// Whether `tick` lies before all that can still be told.
-    fn is_forgotten(&self, tick: Tick) -> bool {
-        self.0.front().is_some_and(|oldest| tick.since(*oldest) < 0)
-    }
-
-    /// The sent ticks around an instant: the last one at or before it, and the first one after it.
-    pub(crate) fn around(&self, view: ViewTime) -> Option<(Tick, Option<Tick>)> {
-        let after = self.position_after(view.tick);
-        Some((*self.0.get(after.checked_sub(1)?)?, self.0.get(after).copied()))
-    }
-
-    /// The index of the first sent tick after `tick`.
-    fn position_after(&self, tick: Tick) -> usize {
-        self.0.partition_point(|sent| sent.since(tick) <= 0)
-    }
-}
-
-impl DisplayedRig {
     /// Whether a client can have blended these snapshots at `view`.
-    pub(crate) fn check(&self, view: ViewTime, sent: &SentTicks) -> Result<(), RejectReason> {
-        let Self { start, end, .. } = *self;
+    fn check(self, view: ViewTime, sent: &SentTicks) -> Result<(), RejectReason> {
+        let Self { start, end } = self;
         let ends_later = end.is_none_or(|end| end != start && !ViewTime::at(end).is_before(view));
         if view.tick.since(start) < 0 || !ends_later {
             return Err(RejectReason::SnapshotsDisordered);
@@ -97,49 +86,74 @@ impl DisplayedRig {
         Ok(())
     }
 
-    /// Whether the snapshots lie no further apart than `longest`, or the only one was held for no longer.
-    pub(crate) fn is_short(&self, view: ViewTime, longest: Duration, timestep: Duration) -> bool {
-        let until = self.end.unwrap_or(view.tick);
-        timestep.checked_mul(until.since(self.start).unsigned_abs()).is_some_and(|gap| gap <= longest)
+    /// Whether the snapshots lie no further apart than `longest`.
+    pub(crate) fn is_short(self, longest: Duration, timestep: Duration) -> bool {
+        self.end.is_none_or(|end| ticks(end.since(self.start), timestep) <= longest)
+    }
+
+    /// Whether the only snapshot was held for no longer than `longest`.
+    pub(crate) fn is_fresh(self, view: ViewTime, longest: Duration, timestep: Duration) -> bool {
+        self.end.is_some() || ticks(view.tick.since(self.start), timestep) <= longest
+    }
+}
+
+/// The time that so many ticks take, either way.
+fn ticks(number: i32, timestep: Duration) -> Duration {
+    timestep.saturating_mul(number.unsigned_abs())
+}
+
+impl DisplayedRig {
+    /// Something that was blended from these snapshots at the view time of the shot.
+    pub const fn interpolated(rig: Entity, pair: SnapshotPair) -> Self {
+        Self { rig, shown: Shown::Interpolated { pair, parameters: None, view_time: None } }
+    }
+
+    /// Something that was blended from these snapshots at an instant of its own.
+    pub const fn interpolated_at(rig: Entity, pair: SnapshotPair, view_time: ViewTime) -> Self {
+        Self { rig, shown: Shown::Interpolated { pair, parameters: None, view_time: Some(view_time) } }
+    }
+
+    /// Something that was predicted, and showed this instant.
+    pub const fn predicted(rig: Entity, instant: ViewTime) -> Self {
+        Self { rig, shown: Shown::Predicted(instant) }
+    }
+
+    /// The instant that the screen showed of this rig.
+    pub(crate) fn instant(&self, view: ViewTime) -> ViewTime {
+        match self.shown {
+            Shown::Interpolated { view_time, .. } => view_time.unwrap_or(view),
+            Shown::Predicted(instant) => instant,
+        }
+    }
+
+    /// Checks what can be checked without knowing where the rig stood.
+    pub(crate) fn check(&self, view: ViewTime, sent: &SentTicks) -> Result<(), RejectReason> {
+        match self.shown {
+            Shown::Interpolated { pair, parameters, view_time } => {
+                let view = view_time.unwrap_or(view);
+                pair.check(view, sent)?;
+                parameters.map_or(Ok(()), |pair| pair.check(view, sent))
+            }
+            Shown::Predicted(_) => Ok(()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use core::time::Duration;
-
     use super::*;
+    use crate::shot::sent::tests::every_third_tick;
 
     const TICK: Duration = Duration::from_nanos(15_625_000);
 
-    fn every_third_tick(start: u32) -> SentTicks {
-        let mut sent = SentTicks::default();
-        for n in 0..40 {
-            sent.note(Tick(start.wrapping_add(3 * n)), 64);
-        }
-        sent
-    }
-
-    #[test]
-    fn sent_ticks_are_found_across_the_wrap_and_forgotten_after_the_window() {
-        for start in [0, u32::MAX - 90] {
-            let sent = every_third_tick(start);
-            let tick = |n: u32| Tick(start.wrapping_add(n));
-            assert!(sent.contains(tick(117)) && sent.contains(tick(54)));
-            assert!(!sent.contains(tick(116)) && !sent.contains(tick(51)));
-            assert_eq!(sent.around(ViewTime::at(tick(90))), Some((tick(90), Some(tick(93)))));
-            assert_eq!(sent.around(ViewTime::new(tick(92), 7)), Some((tick(90), Some(tick(93)))));
-            assert_eq!(sent.around(ViewTime::at(tick(118))), Some((tick(117), None)));
-            assert_eq!(sent.around(ViewTime::at(tick(50))), None);
-        }
+    fn pair(start: u32, end: Option<u32>) -> SnapshotPair {
+        SnapshotPair { start: Tick(start), end: end.map(Tick) }
     }
 
     #[test]
     fn false_pairs_are_told_apart() {
         let sent = every_third_tick(0);
         let view = ViewTime::new(Tick(91), 0x4000);
-        let pair =
-            |start, end: Option<u32>| DisplayedRig { rig: Entity::PLACEHOLDER, start: Tick(start), end: end.map(Tick) };
         let check = |start, end| pair(start, end).check(view, &sent).err();
         assert_eq!(check(90, Some(93)), None);
         assert_eq!(check(90, None), None);
@@ -152,18 +166,32 @@ mod tests {
         assert_eq!(check(93, Some(96)), Some(RejectReason::SnapshotsDisordered));
         assert_eq!(check(84, Some(87)), Some(RejectReason::SnapshotsDisordered));
         assert_eq!(check(u32::MAX / 2, None), Some(RejectReason::SnapshotsDisordered));
-
-        let is_short = |start, end| pair(start, end).is_short(view, Duration::from_millis(300), TICK);
-        assert!(is_short(84, Some(102)) && is_short(75, None));
-        assert!(!is_short(84, Some(105)) && !is_short(69, None));
-        let nonsense = pair(0, Some(1 << 31));
-        assert!(!nonsense.is_short(view, Duration::from_millis(300), Duration::MAX));
     }
 
     #[test]
-    fn noting_a_tick_twice_forgets_nothing() {
-        let mut sent = every_third_tick(0);
-        sent.note(Tick(117), 64);
-        assert!(sent.contains(Tick(90)) && sent.contains(Tick(117)));
+    fn pairs_are_checked_at_the_instant_of_their_rig() {
+        let sent = every_third_tick(0);
+        let view = ViewTime::at(Tick(91));
+        let rig = |pair, at| DisplayedRig::interpolated_at(Entity::PLACEHOLDER, pair, ViewTime::at(Tick(at)));
+        assert_eq!(rig(pair(84, Some(87)), 85).check(view, &sent), Ok(()));
+        assert_eq!(rig(pair(90, Some(93)), 85).check(view, &sent), Err(RejectReason::SnapshotsDisordered));
+        assert_eq!(rig(pair(84, Some(87)), 85).instant(view), ViewTime::at(Tick(85)));
+        let parameters = Some(pair(85, None));
+        let shown = Shown::Interpolated { pair: pair(90, None), parameters, view_time: None };
+        let false_parameters = DisplayedRig { rig: Entity::PLACEHOLDER, shown };
+        assert_eq!(false_parameters.check(view, &sent), Err(RejectReason::SnapshotNotSent));
+    }
+
+    #[test]
+    fn long_gaps_and_long_freezes_are_told_apart() {
+        let view = ViewTime::new(Tick(91), 0x4000);
+        let longest = Duration::from_millis(300);
+        let is_short = |start, end| pair(start, end).is_short(longest, TICK);
+        assert!(is_short(84, Some(102)) && is_short(10, None));
+        assert!(!is_short(84, Some(105)));
+        assert!(!pair(0, Some(1 << 31)).is_short(longest, Duration::MAX));
+        let is_fresh = |start, end| pair(start, end).is_fresh(view, longest, TICK);
+        assert!(is_fresh(75, None) && is_fresh(10, Some(92)));
+        assert!(!is_fresh(69, None));
     }
 }

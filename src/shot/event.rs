@@ -3,8 +3,11 @@
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::DisplayedRigs;
-use crate::time::{Tick, ViewTime};
+use super::{ConnectionDelay, DisplayedRig, DisplayedRigs};
+use crate::{
+    policy::ViewSource,
+    time::{Tick, ViewTime},
+};
 
 /// Which shot this is: a number that its connection has given once and to no other shot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
@@ -64,18 +67,39 @@ pub struct ShotEvent {
     /// else, for rigs that are not among them, from the snapshots in [`SentTicks`](crate::SentTicks). Without a view time it
     /// does not count.
     pub displayed: Option<DisplayedRigs>,
+    /// How this shot's view is to be found: the rule of its weapon. `None` for that of the server,
+    /// [`LagCompensationConfig::view_source`](crate::LagCompensationConfig::view_source).
+    pub view_source: Option<ViewSource>,
+    /// What the server has measured of the connection it came over; `None` for shots of the server's own.
+    pub connection: Option<ConnectionDelay>,
 }
 
 impl ShotEvent {
     /// A shot of unlimited range by someone who sees the present, with id 0.
     pub const fn new(shooter: Entity, command_tick: Tick, origin: Vec3, direction: Vec3) -> Self {
         let (id, range) = (ShotId::local(0), f32::INFINITY);
-        Self { shooter, id, origin, direction, range, view_time: None, command_tick, displayed: None }
+        Self {
+            shooter,
+            id,
+            origin,
+            direction,
+            range,
+            view_time: None,
+            command_tick,
+            displayed: None,
+            view_source: None,
+            connection: None,
+        }
     }
 
-    /// The same shot by someone whose screen was made of these snapshots.
-    pub const fn made_of(self, displayed: DisplayedRigs) -> Self {
-        Self { displayed: Some(displayed), ..self }
+    /// The same shot by someone whose screen showed these rigs made of these snapshots, and all others made of those that were
+    /// sent. No more than eight are taken.
+    pub fn made_of(self, displayed: &[DisplayedRig]) -> Self {
+        let mut rigs = DisplayedRigs::default();
+        for (slot, rig) in rigs.iter_mut().zip(displayed) {
+            *slot = Some(*rig);
+        }
+        Self { displayed: Some(rigs), ..self }
     }
 
     /// The instant at which this shot asks to be judged.
@@ -83,9 +107,9 @@ impl ShotEvent {
         self.view_time.unwrap_or(ViewTime::at(self.command_tick))
     }
 
-    /// The snapshots that count: without a view time, the screen showed the present.
-    pub(crate) fn displayed_past(&self) -> Option<DisplayedRigs> {
-        self.displayed.filter(|_| self.view_time.is_some())
+    /// The same shot, judged by this source, whatever that of the server is.
+    pub const fn judged_by(self, source: ViewSource) -> Self {
+        Self { view_source: Some(source), ..self }
     }
 
     /// The same shot with another id.

@@ -3,12 +3,7 @@
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{PoseBasis, ShotEvent, ShotId};
-use crate::{
-    hitbox::{LifeNumber, Zone},
-    shape::Shape,
-    time::{Tick, ViewTime},
-};
+use super::{Evidence, RewoundHit, ShotId};
 
 /// A shot has hit a rig.
 ///
@@ -103,118 +98,25 @@ pub enum RejectReason {
     TooManyWaiting,
     /// The shot names a snapshot that was not sent.
     SnapshotNotSent,
-    /// The view time does not lie between the snapshots that the shot names.
+    /// An instant does not lie between the snapshots that the shot names for it.
     SnapshotsDisordered,
+    /// Snapshots lie further apart than
+    /// [`LagCompensationConfig::max_snapshot_gap`](crate::LagCompensationConfig::max_snapshot_gap).
+    SnapshotsTooFarApart,
+    /// A rig would have stood further from its place than
+    /// [`LagCompensationConfig::max_snapshot_deviation`](crate::LagCompensationConfig::max_snapshot_deviation).
+    SnapshotsDeviate,
+    /// A rig was not there yet at the tick of a snapshot that the shot names for it: it must be that of another one.
+    SnapshotOfAnotherRig,
+    /// A rig was held for longer than [`LagCompensationConfig::max_freeze`](crate::LagCompensationConfig::max_freeze).
+    ViewFrozen,
+    /// The shot says that a rig was predicted, which this client has not been told to predict.
+    RigNotPredicted,
 }
 
 impl RejectReason {
     /// Whether the shot was traced, and just did not hit.
     pub const fn was_traced(self) -> bool {
         matches!(self, Self::Missed | Self::Blocked)
-    }
-}
-
-/// How the view time of a verdict was found.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
-#[non_exhaustive]
-pub enum ViewSource {
-    /// The shot named its view time and the snapshots that the screen was made of; poses were rebuilt from those as far as
-    /// they are believed, see [`RewoundHit::basis`].
-    AsDisplayed,
-    /// The shot named its view time; poses come from the full history of the server.
-    Reported,
-    /// The shot named none, and was judged in the present of its command tick.
-    #[default]
-    None,
-}
-
-/// What a verdict rests on.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[non_exhaustive]
-pub struct Evidence {
-    /// The tick at which the shooter pulled the trigger.
-    pub command_tick: Tick,
-    /// The tick in which the verdict was reached.
-    pub judged_at: Tick,
-    /// The instant at which every rig was tested. For a shot that was not admitted, the one it asked for.
-    pub view_time: ViewTime,
-    /// Where that instant comes from.
-    pub view_source: ViewSource,
-    /// Where the shot began.
-    pub origin: Vec3,
-    /// Where it went: of unit length if the shot was traced, else as the shot named it.
-    pub direction: Vec3,
-    /// How far it was traced at most, in metres. For a shot that was not admitted, the range it asked for.
-    pub range: f32,
-    /// The occluder that stopped the shot. It may stand behind a confirmed hit.
-    pub blocker: Option<Blocker>,
-    /// The hitbox that the shot met first, or, if it was blocked, would have met behind the blocker.
-    pub hit: Option<RewoundHit>,
-}
-
-/// Where a shot met a hitbox.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[non_exhaustive]
-pub struct RewoundHit {
-    /// The rig that the hitbox belongs to.
-    pub rig: Entity,
-    /// The life of the rig that was hit.
-    pub life: LifeNumber,
-    /// Whether the rig is still in that life, in the tick of the verdict before any of its hits took effect.
-    pub still_alive: bool,
-    /// The entity with the hitbox; it may be gone by now.
-    pub hitbox: Entity,
-    /// Which part of the body it is.
-    pub zone: Zone,
-    /// Where the shot met it, in the world.
-    pub point: Vec3,
-    /// The outward normal there; against the shot if it began inside.
-    pub normal: Dir3,
-    /// From the origin of the shot to the point, in metres; 0 if it began inside.
-    pub distance: f32,
-    /// The pose of the hitbox that was tested.
-    pub pose: Isometry3d,
-    /// What that pose was rebuilt from.
-    pub basis: PoseBasis,
-    /// The shape that was tested.
-    pub shape: Shape,
-}
-
-/// Where a shot met an occluder.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[non_exhaustive]
-pub struct Blocker {
-    /// The entity with the collider, which may be gone by now; `None` for one that the game made without an entity.
-    pub entity: Option<Entity>,
-    /// The pose of the collider that was tested.
-    pub pose: Isometry3d,
-    /// Whether that is a pose of the past: that of an [`Occluder`](crate::Occluder) at the view time.
-    pub rewound: bool,
-    /// Where the shot met it, in the world.
-    pub point: Vec3,
-    /// The outward normal there; against the shot if it began inside.
-    pub normal: Dir3,
-    /// From the origin of the shot to the point, in metres; 0 if it began inside.
-    pub distance: f32,
-}
-
-impl Evidence {
-    /// All that is known of a shot before it is looked at.
-    pub(crate) fn of(shot: &ShotEvent, now: Tick) -> Self {
-        Self {
-            command_tick: shot.command_tick,
-            judged_at: now,
-            view_time: shot.requested_view(),
-            view_source: match (shot.view_time, shot.displayed) {
-                (None, _) => ViewSource::None,
-                (Some(_), None) => ViewSource::Reported,
-                (Some(_), Some(_)) => ViewSource::AsDisplayed,
-            },
-            origin: shot.origin,
-            direction: shot.direction,
-            range: shot.range,
-            blocker: None,
-            hit: None,
-        }
     }
 }

@@ -16,6 +16,7 @@ use super::{
     blocker,
     cast::{Stop, cast_at},
     rigs::may_meet,
+    screen::Screen,
 };
 use crate::{
     config::LagCompensationConfig,
@@ -123,17 +124,18 @@ pub(super) fn bury_occluder(
     tombstones.0.push((removed.entity, history));
 }
 
-/// The nearest occluder on the ray as they stood at `view`; those of the shooter's `own` rigs only if they block their owner.
+/// The nearest occluder on the ray as the screen showed them; those of the shooter's `own` rigs only if they block their owner.
 pub(super) fn nearest<'a>(
     histories: impl Iterator<Item = (Entity, &'a OccluderHistory)>,
-    view: ViewTime,
+    screen: &Screen,
     ray: Ray3d,
     range: f32,
     own: impl Fn(Entity) -> bool,
 ) -> Option<Blocker> {
     let mut best: Option<(Stop, &SharedShape)> = None;
     for (entity, history) in histories {
-        let Some(Rewound { pose, shape, record }) = history.at(view) else { continue };
+        let recipe = screen.recipe(entity, history);
+        let Some(Rewound { pose, shape, record }) = history.rebuild(recipe) else { continue };
         if !record.occluder.blocks_owner && record.owner.is_some_and(&own) {
             continue;
         }

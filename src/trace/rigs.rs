@@ -4,16 +4,23 @@ use core::cmp::Ordering;
 
 use bevy::{
     ecs::system::SystemParam,
-    math::{Vec3A, bounding::BoundingSphere},
+    math::{
+        Vec3A,
+        bounding::{BoundingSphere, BoundingVolume},
+    },
     prelude::*,
 };
 
+use super::screen::{Past, Recipe, Screen, Stood};
 use crate::{
     history::{HistoryBuffer, RewoundHitbox, Sample, Tombstones},
     hitbox::{LifeNumber, Rig, RigId},
-    shot::{DisplayedRigs, PoseBasis, SentTicks},
-    time::ViewTime,
+    shot::{PoseBasis, RewoundRig, RewoundRigs as TestedRigs, SnapshotPair},
+    time::{Tick, ViewTime},
 };
+
+/// Metres from a rig's bounds within which a shot has come close to it.
+const NEAR: f32 = 1.0;
 
 /// All rigs with their histories, and those that are gone but not forgotten.
 #[derive(SystemParam)]
@@ -35,44 +42,30 @@ pub(super) struct Nearest {
     id: RigId,
 }
 
-/// What the shooter's screen showed, and of what it was made.
-pub(super) struct Screen<'a> {
-    pub(super) view: ViewTime,
-    pub(super) displayed: Option<DisplayedRigs>,
-    pub(super) sent: &'a SentTicks,
-    /// The most metres between where it showed a rig and where that was.
-    pub(super) max_deviation: f32,
-}
-
-impl Screen<'_> {
-    /// The rig as the screen showed it: blended from the snapshots that the shot names, if they lie near enough to the truth,
-    /// or else from those that were sent, or else, and if nothing is known of snapshots, from the full history. `None` if it
-    /// was not there.
-    fn show<'h>(&self, rig: Entity, history: &'h HistoryBuffer) -> Option<(Sample<'h>, PoseBasis)> {
-        let from_history = || Some((history.sample(self.view)?, PoseBasis::History));
-        let Some(displayed) = self.displayed else { return from_history() };
-        let between = |start, end| {
-            let sample = history.sample_between(start, end, self.view)?;
-            Some((sample, PoseBasis::Snapshots { start, end }))
-        };
-        let named = displayed.iter().flatten().find(|pair| pair.rig == rig);
-        let named =
-            named.and_then(|pair| between(pair.start, pair.end)).filter(|(shown, _)| self.is_near(shown, history));
-        if named.is_some() {
-            return named;
-        }
-        match self.sent.around(self.view) {
-            // It has come since the last snapshot, and is not on the screen yet.
-            Some((start, _)) if history.oldest().is_some_and(|oldest| oldest.since(start) > 0) => None,
-            Some((start, Some(end))) => between(start, Some(end)).or_else(from_history),
-            _ => from_history(),
-        }
+impl Past for HistoryBuffer {
+    fn oldest(&self) -> Option<Tick> {
+        self.oldest()
     }
 
-    /// Whether a rig was near to where it is shown.
-    fn is_near(&self, shown: &Sample, history: &HistoryBuffer) -> bool {
-        let stood = history.sample(self.view);
-        stood.is_none_or(|stood| shown.bounds().center.distance(stood.bounds().center) <= self.max_deviation)
+    fn stood(&self, recipe: Recipe) -> Option<Stood> {
+        let (sample, ..) = rebuild(self, recipe)?;
+        // A figure that turns stays where it is.
+        Some(Stood { center: sample.bounds().center, lever: 0.0, rotation: sample.root().rotation })
+    }
+}
+
+/// A rig as the screen showed it, and the instant of that; from the full history if the snapshots are not remembered. `None`
+/// if it was not there.
+fn rebuild(history: &HistoryBuffer, recipe: Recipe) -> Option<(Sample<'_>, PoseBasis, ViewTime)> {
+    match recipe {
+        Recipe::History(view, basis) => Some((history.sample(view)?, basis, view)),
+        Recipe::Snapshots { pair, parameters, view } => {
+            let ticks = |pair: SnapshotPair| (pair.start, pair.end);
+            let shown = history.sample_displayed(ticks(pair), ticks(parameters), view);
+            let shown = shown.map(|sample| (sample, PoseBasis::Snapshots(pair), view));
+            shown.or_else(|| Some((history.sample(view)?, PoseBasis::History, view)))
+        }
+        Recipe::NotYetShown => None,
     }
 }
 
@@ -92,8 +85,13 @@ impl RewoundRigs<'_, '_> {
         self.ancestry(shooter).any(|entity| entity == rig)
     }
 
+    /// The history of a rig.
+    pub(super) fn history(&self, rig: Entity) -> Option<&HistoryBuffer> {
+        self.histories.get(rig).ok().map(|(_, history, _)| history)
+    }
+
     /// The nearest hitbox on the ray as the screen showed them, those of the shooter's own rigs left out, and those of the dead
-    /// if they cannot be hit.
+    /// if they cannot be hit; and the rigs that the ray came closest to.
     ///
     /// A rig that was not there then is not hit.
     pub(super) fn nearest_hit(
@@ -103,19 +101,23 @@ impl RewoundRigs<'_, '_> {
         range: f32,
         shooter: Entity,
         hit_corpses: bool,
-    ) -> Option<Nearest> {
+    ) -> (Option<Nearest>, TestedRigs) {
         let present = self.histories.iter().map(|(rig, history, id)| (rig, history, id.copied().unwrap_or_default()));
         let mut best: Option<Nearest> = None;
+        let mut tested = Tested::default();
         for (rig, history, id) in present.chain(self.tombstones.iter()) {
-            let Some((sample, basis)) = screen.show(rig, history) else { continue };
+            let Some((sample, basis, view_time)) = rebuild(history, screen.recipe(rig, history)) else { continue };
             if !hit_corpses && !sample.is_alive() {
                 continue;
             }
-            let reach = best.map_or(range, |best| best.distance);
-            if !may_meet(ray, reach, sample.rough_bounds()) || !may_meet(ray, reach, sample.bounds()) {
+            let rough = sample.rough_bounds();
+            if !may_meet(ray, range, rough.grow(NEAR)) || self.are_one_with(rig, shooter) {
                 continue;
             }
-            if self.are_one_with(rig, shooter) {
+            let along = (rough.center - Vec3A::from(ray.origin)).dot(Vec3A::from(*ray.direction));
+            tested.insert(along, id, RewoundRig { rig, root: sample.root(), view_time, basis });
+            let reach = best.map_or(range, |best| best.distance);
+            if !may_meet(ray, reach, rough) || !may_meet(ray, reach, sample.bounds()) {
                 continue;
             }
             for hitbox in sample.hitboxes() {
@@ -131,12 +133,43 @@ impl RewoundRigs<'_, '_> {
                 }
             }
         }
-        best
+        (best, tested.rigs)
     }
 
     /// The entity itself and all above it.
     fn ancestry(&self, entity: Entity) -> impl Iterator<Item = Entity> {
         core::iter::once(entity).chain(self.parents.iter_ancestors(entity))
+    }
+}
+
+/// The rigs that a ray came closest to, nearest first.
+#[derive(Default)]
+struct Tested {
+    rigs: TestedRigs,
+    keys: [(f32, RigId); 4],
+}
+
+impl Tested {
+    /// Puts a rig in, `along` metres from the origin of the ray.
+    fn insert(&mut self, along: f32, id: RigId, rig: RewoundRig) {
+        let mut place = self.rigs.len();
+        while place > 0 {
+            let before = |other: RewoundRig| {
+                let (other_along, other_id) = self.keys[place - 1];
+                let order = along.total_cmp(&other_along).then(id.cmp(&other_id)).then(rig.rig.cmp(&other.rig));
+                order.is_lt()
+            };
+            if !self.rigs[place - 1].is_none_or(before) {
+                break;
+            }
+            place -= 1;
+        }
+        if place < self.rigs.len() {
+            self.rigs[place..].rotate_right(1);
+            self.keys[place..].rotate_right(1);
+            self.rigs[place] = Some(rig);
+            self.keys[place] = (along, id);
+        }
     }
 }
 

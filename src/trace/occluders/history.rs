@@ -2,14 +2,16 @@
 
 use alloc::sync::Arc;
 
-use bevy::prelude::*;
+use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{geometry::Collider, rapier::prelude::SharedShape};
 
 use crate::{
     history::{Lineage, SpeedLimit, TickRing},
     hitbox::{Occluder, OccluderMotion},
     pose::interpolate,
+    shot::SnapshotPair,
     time::{Tick, ViewTime},
+    trace::screen::{Past, Recipe, Stood},
 };
 
 /// Where an [`Occluder`] stood after each tick, and what it was.
@@ -114,6 +116,19 @@ impl OccluderHistory {
         }
     }
 
+    /// The occluder as the screen showed it, if it stopped anything then; from the full history if the snapshots are not
+    /// remembered.
+    pub(super) fn rebuild(&self, recipe: Recipe) -> Option<Rewound<'_>> {
+        match recipe {
+            Recipe::History(view, _) => self.at(view),
+            Recipe::Snapshots { pair, view, .. } => match self.between(pair, view) {
+                Some(rewound) => rewound,
+                None => self.at(view),
+            },
+            Recipe::NotYetShown => None,
+        }
+    }
+
     /// The occluder at `view`, if it stopped anything then.
     pub(super) fn at(&self, view: ViewTime) -> Option<Rewound<'_>> {
         if !self.reaches(view) {
@@ -121,19 +136,44 @@ impl OccluderHistory {
         }
         let age = self.ring.age_at_or_before(view.tick)?;
         let start = self.ring.tick(age);
-        let record = &self.records[self.ring.slot(age)];
+        // If it is not at this record and not after the newest one, there is a later one.
+        let end = (view != ViewTime::at(start)).then(|| age - 1);
+        self.blend(age, end, view)
+    }
+
+    /// The occluder as a client shows it that has received the states of two ticks; the outer `None` if one of them is not
+    /// remembered.
+    fn between(&self, pair: SnapshotPair, view: ViewTime) -> Option<Option<Rewound<'_>>> {
+        let age_of = |tick| self.ring.age_at_or_before(tick).filter(|age| self.ring.tick(*age) == tick);
+        let start = age_of(pair.start)?;
+        let end = match pair.end {
+            Some(end) => Some(age_of(end)?),
+            None => None,
+        };
+        Some(self.blend(start, end, view))
+    }
+
+    /// The blend of two records of these ages, unless they must not be blended.
+    fn blend(&self, older: usize, newer: Option<usize>, view: ViewTime) -> Option<Rewound<'_>> {
+        let record = &self.records[self.ring.slot(older)];
         let held = Rewound { pose: record.pose, shape: record.shape.as_ref()?, record };
-        if view == ViewTime::at(start) || record.occluder.motion == OccluderMotion::Discrete {
+        let Some(newer) = newer.filter(|_| record.occluder.motion == OccluderMotion::Interpolated) else {
+            return Some(held);
+        };
+        let start = self.ring.tick(older);
+        let span = self.ring.tick(newer).since(start);
+        let newer = &self.records[self.ring.slot(newer)];
+        if span <= 0 || newer.segment != record.segment {
             return Some(held);
         }
-        // Not after the newest record, and not at this one: there is a later one.
-        let newer = &self.records[self.ring.slot(age - 1)];
-        if newer.segment != record.segment {
-            return Some(held);
-        }
-        let span = self.ring.tick(age - 1).since(start) as f32;
-        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span;
-        Some(Rewound { pose: interpolate(record.pose, newer.pose, t), ..held })
+        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span as f32;
+        Some(Rewound { pose: interpolate(record.pose, newer.pose, t.clamp(0.0, 1.0)), ..held })
+    }
+
+    /// The number of the segment that the newest record belongs to.
+    pub(crate) fn segment(&self) -> Option<u32> {
+        self.ring.newest()?;
+        Some(self.records[self.ring.slot(0)].segment)
     }
 
     /// The shape at this scale; rapier applies a scale only in its next step.
@@ -153,5 +193,17 @@ impl OccluderHistory {
         copy.set_scale(scale, SUBDIVISIONS);
         self.scaled = Some(Scaled { of: collider.raw.clone(), scale, shape: copy.raw.clone() });
         copy.raw
+    }
+}
+
+impl Past for OccluderHistory {
+    fn oldest(&self) -> Option<Tick> {
+        self.ring.oldest()
+    }
+
+    fn stood(&self, recipe: Recipe) -> Option<Stood> {
+        let Rewound { pose, shape, .. } = self.rebuild(recipe)?;
+        let bounds = shape.compute_local_bounding_sphere();
+        Some(Stood { center: pose * Vec3A::from(bounds.center()), lever: bounds.radius(), rotation: pose.rotation })
     }
 }

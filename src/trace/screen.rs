@@ -1,0 +1,158 @@
+//! What the shooter's screen showed, and of what it was made.
+
+use core::time::Duration;
+
+use bevy::{math::Vec3A, prelude::*};
+
+use crate::{
+    config::LagCompensationConfig,
+    policy::CheckPolicy,
+    shot::{DisplayedRig, DisplayedRigs, PoseBasis, RejectReason, SentTicks, Shown, SnapshotPair},
+    time::{Tick, ViewTime},
+};
+
+/// The screen of one shot.
+pub(super) struct Screen<'a> {
+    pub(super) view: ViewTime,
+    /// `None` if nothing is known of snapshots: then all poses come from the full history.
+    displayed: Option<DisplayedRigs>,
+    sent: &'a SentTicks,
+    /// The snapshots that were sent around the view time.
+    around: Option<SnapshotPair>,
+}
+
+/// From what a pose is to be rebuilt.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Recipe {
+    /// The history at this instant.
+    History(ViewTime, PoseBasis),
+    /// Two snapshots, and those of its parameters, at this instant.
+    Snapshots { pair: SnapshotPair, parameters: SnapshotPair, view: ViewTime },
+    /// It has come since the last snapshot that was sent, and is not on the screen yet.
+    NotYetShown,
+}
+
+/// What a history tells of a place.
+#[derive(Clone, Copy)]
+pub(super) struct Stood {
+    /// The middle of what can be hit.
+    pub(super) center: Vec3A,
+    /// How far a turn can move anything; 0 where turns do not matter.
+    pub(super) lever: f32,
+    pub(super) rotation: Quat,
+}
+
+/// A history, of whatever it is.
+pub(super) trait Past {
+    /// The first tick that is remembered.
+    fn oldest(&self) -> Option<Tick>;
+    fn stood(&self, recipe: Recipe) -> Option<Stood>;
+}
+
+impl<'a> Screen<'a> {
+    pub(super) fn new(view: ViewTime, displayed: Option<DisplayedRigs>, sent: &'a SentTicks) -> Self {
+        Self { view, displayed, sent, around: sent.around(view) }
+    }
+
+    /// Looks at all that the shot says of its screen, in the light of where everything stood. What is doubtful is refused or
+    /// struck out, as the settings say; what can be known no more is struck out in any case.
+    pub(super) fn check<'p, P: Past + 'p>(
+        &mut self,
+        now: Tick,
+        config: &LagCompensationConfig,
+        timestep: Duration,
+        past_of: impl Fn(Entity) -> Option<&'p P>,
+    ) -> Result<(), RejectReason> {
+        let view = self.view;
+        for slot in self.displayed.iter_mut().flatten() {
+            let Some((rig, past)) = slot.and_then(|rig| Some((rig, past_of(rig.rig)?))) else { continue };
+            match believe(&rig, past, view, self.sent, now, config, timestep) {
+                Ok(true) => {}
+                Ok(false) => *slot = None,
+                Err(_) if config.doubtful_snapshots == CheckPolicy::UseEstimate => *slot = None,
+                Err(reason) => return Err(reason),
+            }
+        }
+        Ok(())
+    }
+
+    /// From what the pose of something is to be rebuilt: from what the shot says of it, or else from the snapshots that were
+    /// sent, or else from the full history.
+    pub(super) fn recipe(&self, entity: Entity, past: &impl Past) -> Recipe {
+        let from_history = Recipe::History(self.view, PoseBasis::History);
+        let Some(displayed) = &self.displayed else { return from_history };
+        if let Some(named) = displayed.iter().flatten().find(|rig| rig.rig == entity) {
+            return recipe_of(named, self.view);
+        }
+        match self.around {
+            Some(pair) if past.oldest().is_some_and(|oldest| oldest.since(pair.start) > 0) => Recipe::NotYetShown,
+            Some(pair @ SnapshotPair { end: Some(_), .. }) => {
+                Recipe::Snapshots { pair, parameters: pair, view: self.view }
+            }
+            _ => from_history,
+        }
+    }
+}
+
+/// What the shot itself says of a rig.
+fn recipe_of(named: &DisplayedRig, view: ViewTime) -> Recipe {
+    let view = named.instant(view);
+    match named.shown {
+        Shown::Interpolated { pair, parameters, .. } => {
+            Recipe::Snapshots { pair, parameters: parameters.unwrap_or(pair), view }
+        }
+        Shown::Predicted(instant) => Recipe::History(instant, PoseBasis::Predicted),
+    }
+}
+
+/// Whether a rig can be rebuilt as the shot says; an error if it would be too far from the truth.
+fn believe(
+    named: &DisplayedRig,
+    past: &impl Past,
+    view: ViewTime,
+    sent: &SentTicks,
+    now: Tick,
+    config: &LagCompensationConfig,
+    timestep: Duration,
+) -> Result<bool, RejectReason> {
+    /// Metres, within which something has not moved.
+    const STILL: f32 = 1e-3;
+    let Shown::Interpolated { pair, parameters, .. } = named.shown else { return Ok(true) };
+    let view = named.instant(view);
+    let pairs = || core::iter::once(pair).chain(parameters);
+    if pairs().any(|pair| sent.is_forgotten(pair.start)) {
+        return Ok(false);
+    }
+    // It may have been spawned in the tick before its first record, after history was written.
+    let window = config.history_ticks(timestep) as i32;
+    let is_unborn = |tick, oldest: Tick| oldest.since(tick) > 1 && now.since(tick) < window;
+    if past.oldest().is_some_and(|oldest| pairs().any(|pair| is_unborn(pair.start, oldest))) {
+        return Err(RejectReason::SnapshotOfAnotherRig);
+    }
+    let shown = past.stood(recipe_of(named, view));
+    let stood = past.stood(Recipe::History(view, PoseBasis::History));
+    let (Some(shown), Some(stood)) = (shown, stood) else { return Ok(false) };
+    let deviation = shown.distance(&stood);
+    let long_ago = if !pairs().all(|pair| pair.is_short(config.max_snapshot_gap, timestep)) {
+        Some(RejectReason::SnapshotsTooFarApart)
+    } else if !pairs().all(|pair| pair.is_fresh(view, config.max_freeze, timestep)) {
+        Some(RejectReason::ViewFrozen)
+    } else {
+        None
+    };
+    match long_ago {
+        // The state of something that rests is not sent again; what was sent around the view time is as good.
+        Some(_) if deviation < STILL => Ok(false),
+        Some(reason) => Err(reason),
+        None if deviation > config.max_snapshot_deviation => Err(RejectReason::SnapshotsDeviate),
+        None => Ok(true),
+    }
+}
+
+impl Stood {
+    /// How far anything has moved at most.
+    fn distance(&self, other: &Self) -> f32 {
+        let turn = if self.lever > 0.0 { self.rotation.angle_between(other.rotation) } else { 0.0 };
+        self.center.distance(other.center) + self.lever.max(other.lever) * turn
+    }
+}
