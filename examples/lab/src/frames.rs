@@ -8,7 +8,7 @@ use std::{
 };
 
 use bevy::prelude::*;
-use lightyear::prelude::{ConfirmedHistory, InterpolationTimeline, NetworkTimeline};
+use bevy_hindsight::lightyear::ViewState;
 use serde_json::json;
 
 use crate::{
@@ -48,6 +48,7 @@ pub struct FrameLog {
     counting: Range<Duration>,
 }
 
+/// Notes each frame of a client from now on.
 pub fn plugin(file: Option<PathBuf>, counting: Range<Duration>) -> impl Fn(&mut App) {
     move |app: &mut App| {
         let file = file.as_ref().and_then(|path| match File::create(path) {
@@ -66,17 +67,11 @@ pub fn plugin(file: Option<PathBuf>, counting: Range<Duration>) -> impl Fn(&mut 
 fn log_frame(
     screen: Res<Screen>,
     time: Res<Time<Real>>,
-    timeline: Res<InterpolationTimeline>,
-    targets: Query<&ConfirmedHistory<Transform>, With<Role>>,
+    targets: Query<&ViewState, With<Role>>,
     mut log: ResMut<FrameLog>,
 ) {
     let Some(view) = screen.view.filter(|_| log.counting.contains(&time.elapsed())) else { return };
-    let now = timeline.now().tick();
-    let is_starved = |history: &ConfirmedHistory<Transform>| {
-        let newest = history.len().checked_sub(1).and_then(|last| history.get_nth_tick(last));
-        newest.is_none_or(|newest| newest <= now)
-    };
-    let starved = targets.iter().any(is_starved);
+    let starved = targets.iter().any(|state| *state == ViewState::Frozen);
     log.drawn += 1;
     log.starved += u32::from(starved);
     log.digest.write(u64::from(view.tick.0) << 16 | u64::from(view.fraction));

@@ -47,6 +47,7 @@ struct Copies(Vec<(Policy, ShotId)>);
 /// The connection of all copies: nobody's, so that their answers stay here.
 const LAB: u64 = u64::MAX;
 
+/// Judges by all policies, and notes all answers.
 pub fn plugin(app: &mut App) {
     app.init_resource::<Verdicts>()
         .init_resource::<Copies>()

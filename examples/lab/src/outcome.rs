@@ -14,6 +14,9 @@ use crate::{
     shooter::Fired,
 };
 
+/// How far off, in metres, [`Policy::AsDisplayed`] may test a target without being called wrong.
+pub const TOLERANCE: f32 = 0.001;
+
 /// Distances, in metres.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Distances {
@@ -78,11 +81,11 @@ pub struct Cell {
     pub tallies: [Tally; Policy::ALL.len()],
     /// Bones of walkers with and without a display rule, between the screen and where the server tested them.
     pub bones: [Distances; 2],
-    /// Where [`Policy::AsDisplayed`] was wrong.
+    /// Where [`Policy::AsDisplayed`] was wrong, or tested a target more than [`TOLERANCE`] from where the screen showed it.
     pub disagreements: Vec<Disagreement>,
 }
 
-/// A verdict that is not that of the screen.
+/// A verdict that is not that of the screen, or does not rest on it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disagreement {
     /// What kind of disagreement it is: what the screen said, and what the server.
@@ -133,8 +136,9 @@ impl Cell {
         if let Some(error) = error {
             tally.pose_error.add(error);
         }
-        if policy == Policy::AsDisplayed && !agrees {
-            self.disagreements.push(Disagreement::new(shot, verdict));
+        let is_exact = error.is_none_or(|error| error <= TOLERANCE);
+        if policy == Policy::AsDisplayed && !(agrees && is_exact) {
+            self.disagreements.push(Disagreement::new(shot, verdict, agrees));
         }
     }
 
@@ -160,11 +164,15 @@ fn pose_error(shot: &Fired, verdict: &Verdict) -> Option<f32> {
 }
 
 impl Disagreement {
-    fn new(shot: &Fired, verdict: Option<&Verdict>) -> Self {
+    fn new(shot: &Fired, verdict: Option<&Verdict>, agrees: bool) -> Self {
         let said = verdict.map_or("no answer".into(), |verdict| format!("{:?}", verdict.answer));
         let error = verdict.and_then(|verdict| pose_error(shot, verdict));
         Self {
-            kind: format!("the screen says {:?}, the server {said}", shot.truth),
+            kind: if agrees {
+                "the verdict agrees, but the target was tested elsewhere".into()
+            } else {
+                format!("the screen says {:?}, the server {said}", shot.truth)
+            },
             detail: format!(
                 "shot {}, aimed at {:?} ({:?}, {:?}), shown at {}; the server was {} m off, at {:?}",
                 shot.sequence,

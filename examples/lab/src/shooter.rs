@@ -73,6 +73,7 @@ struct Finger {
     firing: Range<Duration>,
 }
 
+/// Fires all through `firing`.
 pub fn plugin(seed: u64, firing: Range<Duration>) -> impl Fn(&mut App) {
     move |app: &mut App| {
         let random = SmallRng::seed_from_u64(seed);

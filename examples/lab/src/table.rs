@@ -57,7 +57,10 @@ impl Table<'_> {
             }
         }
         if kinds.is_empty() {
-            return writeln!(f, "\nNo verdict by as_displayed disagrees with the screen.");
+            return writeln!(
+                f,
+                "\nNo verdict by as_displayed disagrees with the screen, nor does any rest on another pose."
+            );
         }
         for (kind, shots) in kinds {
             writeln!(f, "\n{} × {kind}", shots.len())?;

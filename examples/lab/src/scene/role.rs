@@ -43,10 +43,14 @@ impl Role {
         Self::WalksWithoutRule,
     ];
 
-    /// The middle of the place where it moves: far enough from the next one's that neither covers the other for long.
+    /// The middle of the place where it moves: far enough from the next one's that neither covers the other for long. The
+    /// figure without a display rule moves behind the shooters, where no shot at another one can meet it.
     pub fn home(self) -> Vec3 {
         const SPACING: f32 = 6.0;
-        let from_middle = self as usize as f32 - 0.5 * (Self::ALL.len() - 1) as f32;
+        if self == Self::WalksWithoutRule {
+            return Vec3::new(0.0, 1.0, -15.0);
+        }
+        let from_middle = self as usize as f32 - 0.5 * (Self::ALL.len() - 2) as f32;
         Vec3::new(SPACING * from_middle, 1.0, 15.0)
     }
 
