@@ -1,9 +1,7 @@
 //! Each shot gets the one answer that a perfect observer of the shooter's screen would give.
 
 use bevy::prelude::*;
-use bevy_hindsight::{
-    CheckPolicy, DisplayedRig, PoseBasis, RejectReason, SentTicks, SnapshotPair, Tick, prelude::*, test_app::TestApp,
-};
+use bevy_hindsight::{RejectReason, Tick, prelude::*, test_app::TestApp};
 
 /// A ball of this radius that runs along X at 8 m/s: at tick T it stands at x = T / 8, z = 10.
 #[derive(Component)]
@@ -240,77 +238,4 @@ fn hitboxes_of_impossible_sizes_are_never_hit_and_harm_nobody() {
     }
     app.world_mut().spawn((Rig, Hitbox::ball(1.0), Transform::from_xyz(f32::NAN, 0.0, 5.0)));
     assert_eq!(app.judge(shot(shooter, 12.5)).map(|hit| hit.target).ok(), Some(runner));
-}
-
-#[test]
-fn snapshots_are_blended_as_the_client_did_and_may_not_lie_far_from_the_truth() {
-    let (mut app, shooter, runner) = range(0.05);
-    for tick in [70, 80, 88, 96] {
-        app.world_mut().resource_mut::<SentTicks>().note(Tick(tick), 64);
-    }
-    app.world_mut().resource_mut::<LagCompensationConfig>().max_snapshot_deviation = 0.01;
-    let between = |start, end: u32| {
-        let pair = DisplayedRig::interpolated(runner, SnapshotPair::new(Tick(start), Tick(end)));
-        shot(shooter, 11.5).seen_at(view(8.0)).made_of(&[pair])
-    };
-    let hit = app.judge(between(88, 96)).unwrap();
-    assert_eq!(hit.hit.basis, PoseBasis::Snapshots(SnapshotPair::new(Tick(88), Tick(96))));
-    assert_eq!(hit.evidence.view_source, ViewSource::AsDisplayed);
-
-    // Held where it stood four ticks before: half a metre from the truth.
-    let (mut app, shooter, runner) = range(0.05);
-    app.world_mut().resource_mut::<SentTicks>().note(Tick(88), 64);
-    let held = DisplayedRig::interpolated(runner, SnapshotPair::held(Tick(88)));
-    let asked = shot(shooter, 11.0).seen_at(view(8.0)).made_of(&[held]);
-    assert_eq!(app.judge(asked).unwrap().hit.pose.translation.x, 11.0);
-    let (mut app, shooter, runner) = range(0.05);
-    app.world_mut().resource_mut::<SentTicks>().note(Tick(88), 64);
-    app.world_mut().resource_mut::<LagCompensationConfig>().max_snapshot_deviation = 0.4;
-    let held = DisplayedRig::interpolated(runner, SnapshotPair::held(Tick(88)));
-    let asked = shot(shooter, 11.0).seen_at(view(8.0)).made_of(&[held]);
-    assert_eq!(app.judge(asked).unwrap_err().reason, RejectReason::SnapshotsDeviate);
-    app.world_mut().resource_mut::<LagCompensationConfig>().doubtful_snapshots = CheckPolicy::UseEstimate;
-    let now = app.now() + 1;
-    let asked = ShotEvent { command_tick: now, ..shot(shooter, 11.5).seen_at(view(8.0)).made_of(&[held]) };
-    assert_eq!(app.judge(asked).unwrap().hit.basis, PoseBasis::History);
-}
-
-#[test]
-fn rigs_without_named_snapshots_are_blended_from_those_that_were_sent() {
-    let (mut app, shooter, _) = range(0.05);
-    // It walks evenly, so only the evidence can tell.
-    for tick in [80, 88, 96] {
-        app.world_mut().resource_mut::<SentTicks>().note(Tick(tick), 64);
-    }
-    let basis = |app: &mut TestApp, delay| {
-        let now = app.now() + 1;
-        let x = 0.125 * (f64::from(now.0) - delay) as f32;
-        let shot = ShotEvent::new(shooter, now, Vec3::X * x, Vec3::Z).seen_at(ViewTime::before(now, delay));
-        app.judge(shot.made_of(&[])).unwrap().hit.basis
-    };
-    assert_eq!(basis(&mut app, 10.0), PoseBasis::Snapshots(SnapshotPair::new(Tick(88), Tick(96))));
-    assert_eq!(basis(&mut app, 2.0), PoseBasis::History, "nothing was sent since");
-
-    // What has come after the last snapshot before the view time is not on the screen yet.
-    let fresh = (Rig, Hitbox::ball(0.5), Transform::from_xyz(-9.0, 0.0, 10.0));
-    app.world_mut().spawn(fresh);
-    app.tick();
-    let now = app.now();
-    app.world_mut().resource_mut::<SentTicks>().note(now + 2, 64);
-    app.tick();
-    app.tick();
-    let now = app.now() + 1;
-    let seen = |delay| ShotEvent::new(shooter, now, Vec3::X * -9.0, Vec3::Z).seen_at(ViewTime::before(now, delay));
-    let shots = [seen(2.0).made_of(&[]), seen(2.0), seen(0.5).made_of(&[])];
-    let hits: Vec<_> = app.judge_all(shots).iter().map(Result::is_ok).collect();
-    assert_eq!(hits, [false, true, true]);
-}
-
-#[test]
-fn snapshots_do_not_count_without_a_view_time() {
-    let (mut app, shooter, runner) = range(0.05);
-    app.world_mut().resource_mut::<SentTicks>().note(Tick(88), 64);
-    let pair = DisplayedRig::interpolated(runner, SnapshotPair::held(Tick(88)));
-    let hit = app.judge(shot(shooter, 12.5).made_of(&[pair])).unwrap();
-    assert_eq!((hit.evidence.view_source, hit.hit.basis), (ViewSource::None, PoseBasis::History));
 }

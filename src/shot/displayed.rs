@@ -113,6 +113,17 @@ impl DisplayedRig {
         Self { rig, shown: Shown::Interpolated { pair, parameters: None, view_time: Some(view_time) } }
     }
 
+    /// The same, with parameters that were blended from other snapshots than its pose; nothing changes for something that was
+    /// predicted.
+    pub const fn with_parameters(self, own: SnapshotPair) -> Self {
+        match self.shown {
+            Shown::Interpolated { pair, view_time, .. } => {
+                Self { shown: Shown::Interpolated { pair, parameters: Some(own), view_time }, ..self }
+            }
+            Shown::Predicted(_) => self,
+        }
+    }
+
     /// Something that was predicted, and showed this instant.
     pub const fn predicted(rig: Entity, instant: ViewTime) -> Self {
         Self { rig, shown: Shown::Predicted(instant) }
