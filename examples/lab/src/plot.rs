@@ -23,6 +23,8 @@ use crate::{
 const SIZE: (u32, u32) = (1_500, 1_000);
 /// Below this, errors are drawn as if they were as large: a logarithmic axis has no zero.
 const SMALLEST_ERROR: f64 = 1e-4;
+/// Where the axes begin.
+const LEFT: i32 = 104;
 const INK: RGBColor = RGBColor(51, 51, 51);
 const FAINT: RGBColor = RGBColor(221, 221, 221);
 
@@ -86,7 +88,7 @@ fn draw_all(root: &Area, networks: &[Network]) -> Result<(), String> {
         foot: 6,
     };
     agreement.draw(&above, lowest..101.0)?;
-    let error = Panel { networks, value: Network::error, meaning: "mean pose error", label: length, foot: 70 };
+    let error = Panel { networks, value: Network::error, meaning: "mean pose error", label: length, foot: 100 };
     let bottom = 0.8 * SMALLEST_ERROR;
     let chart = error.draw(&below, (bottom..2.0).log_scale())?;
     name_networks(root, networks, |x| chart.backend_coord(&(x, bottom)))
@@ -112,6 +114,7 @@ impl Panel<'_> {
     {
         let label = |size: i32| ("sans-serif", size).into_font().color(&INK);
         let mut chart = ChartBuilder::on(area)
+            .margin_left(14)
             .margin_right(30)
             .margin_top(14)
             .x_label_area_size(self.foot)
@@ -158,10 +161,10 @@ impl Panel<'_> {
 /// Title and legend.
 fn draw_head(area: &Area) -> Result<(), String> {
     let title = ("sans-serif", 24).into_font().color(&INK);
-    area.draw(&Text::new("Does the server see what the shooter saw?", (90, 14), title)).map_err(text)?;
+    area.draw(&Text::new("Does the server see what the shooter saw?", (LEFT, 14), title)).map_err(text)?;
     let label = ("sans-serif", 17).into_font().color(&INK);
     for (column, policy) in Policy::ALL.into_iter().enumerate() {
-        let x = 90 + 225 * column as i32;
+        let x = LEFT + 225 * column as i32;
         let line = vec![(x, 70), (x + 34, 70)];
         area.draw(&PathElement::new(line, colour(policy).stroke_width(width(policy)))).map_err(text)?;
         area.draw(&Circle::new((x + 17, 70), 4, colour(policy).filled())).map_err(text)?;
@@ -196,7 +199,9 @@ fn name_networks(root: &Area, networks: &[Network], place: impl Fn(f64) -> (i32,
         }
         first += width;
     }
-    Ok(())
+    let note = "Latency one way, jitter, lost packets. Among networks of the same latency, jitter (0, 10, 30 ms) and, within it, \
+                loss (0, 1, 5 %) grow from left to right.";
+    root.draw(&Text::new(note, (LEFT, SIZE.1 as i32 - 24), ("sans-serif", 14).into_font().color(&INK))).map_err(text)
 }
 
 fn pace(condition: Condition) -> String {
@@ -207,7 +212,9 @@ fn pace(condition: Condition) -> String {
 }
 
 fn length(metres: f64) -> String {
-    if metres < 0.0095 {
+    if metres <= 1.01 * SMALLEST_ERROR {
+        format!("≤ {} mm", SMALLEST_ERROR * 1e3)
+    } else if metres < 0.0095 {
         format!("{} mm", round(metres * 1e3))
     } else if metres < 0.95 {
         format!("{} cm", round(metres * 1e2))
