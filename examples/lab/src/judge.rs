@@ -1,5 +1,7 @@
 //! The server judges each shot by every policy at once.
 
+use std::collections::BTreeMap;
+
 use bevy::{ecs::message::MessageCursor, prelude::*};
 use bevy_hindsight::{
     Bone, Evidence, HitConfirmed, HitRejected, LagCompensationSystems, RejectReason, ShotEvent, ShotId, Tick, ViewTime,
@@ -40,6 +42,17 @@ pub struct Verdict {
 #[derive(Resource, Default)]
 pub struct Verdicts(pub Vec<Verdict>);
 
+/// Where each target stood after each tick.
+#[derive(Resource, Default)]
+pub struct Past(BTreeMap<(u32, Role), Isometry3d>);
+
+impl Past {
+    /// Whether this is what the server had to say of a target after a tick.
+    pub fn knows(&self, tick: Tick, role: Role, pose: Isometry3d) -> bool {
+        self.0.get(&(tick.0, role)) == Some(&pose)
+    }
+}
+
 /// Which shots the copies are of, by their number.
 #[derive(Resource, Default)]
 struct Copies(Vec<(Policy, ShotId)>);
@@ -51,6 +64,7 @@ const LAB: u64 = u64::MAX;
 pub fn plugin(app: &mut App) {
     app.init_resource::<Verdicts>()
         .init_resource::<Copies>()
+        .init_resource::<Past>()
         .add_observer(|hit: On<HitConfirmed>, mut log: Log| {
             let sight = |role| Answer::Traced(Sight::Struck(role, hit.hit.zone));
             if let Ok(role) = log.roles.get(hit.target).copied() {
@@ -65,10 +79,16 @@ pub fn plugin(app: &mut App) {
             };
             log.write(rejection.shot, answer, &rejection.evidence);
         })
+        .add_systems(FixedLast, remember)
         .add_systems(
             FixedPostUpdate,
             copy_shots.after(LagCompensationSystems::ReceiveShots).before(LagCompensationSystems::AdmitShots),
         );
+}
+
+fn remember(targets: Query<(&Role, &Transform)>, local: Res<LocalTimeline>, mut past: ResMut<Past>) {
+    let tick = local.tick().0;
+    past.0.extend(targets.iter().map(|(role, root)| ((tick, *role), root.to_isometry())));
 }
 
 /// Asks for a verdict by every policy. The shot itself stays as it is, and is judged as the server would without a lab.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use bevy::prelude::*;
-use bevy_hindsight::Bone;
+use bevy_hindsight::{Bone, Tick};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     grid::Condition,
-    judge::{Answer, Verdict},
+    judge::{Answer, Past, Verdict},
     policy::Policy,
     scene::Role,
     shooter::Fired,
@@ -88,7 +88,7 @@ pub struct Cell {
 /// A verdict that is not that of the screen, or does not rest on it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disagreement {
-    /// What kind of disagreement it is: what the screen said, and what the server.
+    /// What went wrong.
     pub kind: String,
     /// The shot in all detail.
     pub detail: String,
@@ -100,8 +100,8 @@ const fn counts(role: Role) -> bool {
 }
 
 impl Cell {
-    /// Compares shots with verdicts.
-    pub fn new(condition: Condition, fps: u32, fired: &[Fired], verdicts: &[&Verdict]) -> Self {
+    /// Compares shots with verdicts; `past` is what the server had sent, to tell where a disagreement comes from.
+    pub fn new(condition: Condition, fps: u32, fired: &[Fired], verdicts: &[&Verdict], past: &Past) -> Self {
         let by_shot: BTreeMap<_, _> =
             verdicts.iter().map(|verdict| ((verdict.sequence, verdict.policy), *verdict)).collect();
         let mut cell = Self {
@@ -115,13 +115,13 @@ impl Cell {
         };
         for shot in fired {
             for policy in Policy::ALL {
-                cell.compare(shot, policy, by_shot.get(&(shot.sequence, policy)).copied());
+                cell.compare(shot, policy, by_shot.get(&(shot.sequence, policy)).copied(), past);
             }
         }
         cell
     }
 
-    fn compare(&mut self, shot: &Fired, policy: Policy, verdict: Option<&Verdict>) {
+    fn compare(&mut self, shot: &Fired, policy: Policy, verdict: Option<&Verdict>, past: &Past) {
         if policy == Policy::AsDisplayed {
             self.compare_bone(shot, verdict);
         }
@@ -138,7 +138,7 @@ impl Cell {
         }
         let is_exact = error.is_none_or(|error| error <= TOLERANCE);
         if policy == Policy::AsDisplayed && !(agrees && is_exact) {
-            self.disagreements.push(Disagreement::new(shot, verdict, agrees));
+            self.disagreements.push(Disagreement { kind: kind_of(shot, verdict, past), detail: detail(shot, verdict) });
         }
     }
 
@@ -163,26 +163,32 @@ fn pose_error(shot: &Fired, verdict: &Verdict) -> Option<f32> {
     Some(tested.distance(shot.target.root.translation.into()))
 }
 
-impl Disagreement {
-    fn new(shot: &Fired, verdict: Option<&Verdict>, agrees: bool) -> Self {
-        let said = verdict.map_or("no answer".into(), |verdict| format!("{:?}", verdict.answer));
-        let error = verdict.and_then(|verdict| pose_error(shot, verdict));
-        Self {
-            kind: if agrees {
-                "the verdict agrees, but the target was tested elsewhere".into()
-            } else {
-                format!("the screen says {:?}, the server {said}", shot.truth)
-            },
-            detail: format!(
-                "shot {}, aimed at {:?} ({:?}, {:?}), shown at {}; the server was {} m off, at {:?}",
-                shot.sequence,
-                shot.target.role,
-                shot.aim,
-                shot.moment,
-                shot.target.root.translation,
-                error.map_or("?".into(), |error| error.to_string()),
-                verdict.map(|verdict| verdict.view_time),
-            ),
+/// What went wrong, as far as the lab can tell.
+fn kind_of(shot: &Fired, verdict: Option<&Verdict>, past: &Past) -> String {
+    let target = &shot.target;
+    let is_false = |(tick, pose): &(Tick, Isometry3d)| !past.knows(*tick, target.role, *pose);
+    match verdict.map(|verdict| verdict.answer) {
+        _ if target.snapshots.iter().any(is_false) => {
+            "the client blended a snapshot that was never sent: lightyear stores a value that equals the one before it as \
+             \"the same\", and then gets an older one in between (out of order, or two in one frame)"
+                .into()
         }
+        None => "there is no verdict".into(),
+        Some(Answer::Refused(reason)) => format!("refused: {reason:?}"),
+        Some(Answer::Traced(sight)) if sight == shot.truth => "right, but the target was tested elsewhere".into(),
+        Some(Answer::Traced(sight)) => format!("the screen says {:?}, the server {sight:?}", shot.truth),
     }
+}
+
+fn detail(shot: &Fired, verdict: Option<&Verdict>) -> String {
+    let error = verdict.and_then(|verdict| pose_error(shot, verdict));
+    let off = error.map_or("not tested".into(), |error| format!("tested {error} m off"));
+    let target = &shot.target;
+    let (place, snapshots) = (target.root.translation, target.snapshots.iter().map(|(tick, _)| tick.0));
+    let snapshots: Vec<_> = snapshots.collect();
+    let said = verdict.map(|verdict| (verdict.answer, verdict.view_time));
+    format!(
+        "shot {} ({:?}) at {:?} ({:?}), shown at {place} from snapshots {snapshots:?}, {off}; screen: {:?}, server: {said:?}",
+        shot.sequence, shot.moment, target.role, shot.aim, shot.truth,
+    )
 }

@@ -9,7 +9,7 @@ use crate::{
     digest::Digest,
     frames::{FrameFiles, FrameLog},
     grid::Condition,
-    judge::{Verdict, Verdicts},
+    judge::{Past, Verdict, Verdicts},
     outcome::Cell,
     scene::ShootingRange,
     shooter::ShotLog,
@@ -62,7 +62,8 @@ pub fn play(condition: Condition, setup: &Setup) -> Run {
     let range = ShootingRange { firing: SETTLING..SETTLING + setup.firing, frames: setup.frames.clone() };
     let mut sim = Sim::new(config, range);
     sim.run(SETTLING + setup.firing + ANSWERING);
-    let verdicts = &sim.server.app.world().resource::<Verdicts>().0;
+    let server = sim.server.app.world();
+    let (verdicts, past) = (&server.resource::<Verdicts>().0, server.resource::<Past>());
     let mut digest = digest_of(verdicts);
     let clients = (1..).zip(&sim.clients).zip(CLIENT_FPS);
     let cells = clients.map(|((id, client), fps)| {
@@ -70,7 +71,7 @@ pub fn play(condition: Condition, setup: &Setup) -> Run {
         let (shots, frames) = (world.resource::<ShotLog>(), world.resource::<FrameLog>());
         let own: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.client == id).collect();
         digest.write_digest(frames.digest);
-        Cell { frames: frames.drawn, starved: frames.starved, ..Cell::new(condition, fps, &shots.0, &own) }
+        Cell { frames: frames.drawn, starved: frames.starved, ..Cell::new(condition, fps, &shots.0, &own, past) }
     });
     Run { cells: cells.collect(), digest }
 }

@@ -1,7 +1,8 @@
 //! What a screen showed, and what a bullet would have hit on it: the truth that verdicts are compared with.
 
 use bevy::prelude::*;
-use bevy_hindsight::{Bone, Hitbox, Shape, ViewTime, Zone, lightyear::Displayed};
+use bevy_hindsight::{Bone, Hitbox, Shape, Tick, ViewTime, Zone, lightyear::Displayed};
+use lightyear::prelude::ConfirmedHistory;
 
 use crate::scene::{Barrier, Role};
 
@@ -25,6 +26,8 @@ pub struct ShownTarget {
     pub root: Isometry3d,
     /// Its hitboxes, in the world.
     pub parts: Vec<Part>,
+    /// The snapshots that lightyear has blended into its pose, as the client knows them.
+    pub snapshots: Vec<(Tick, Isometry3d)>,
 }
 
 /// A hitbox on the screen.
@@ -74,26 +77,36 @@ impl Screen {
 /// Remembers the frame that is about to be drawn.
 pub fn draw(
     displayed: Res<Displayed>,
-    targets: Query<(Entity, &Role, &Transform)>,
+    targets: Query<(Entity, &Role, &Transform, Option<&ConfirmedHistory<Transform>>)>,
     barriers: Query<(&Barrier, &Transform)>,
     children: Query<&Children>,
     parts: Query<(&Hitbox, Option<&Bone>, &Transform)>,
     mut screen: ResMut<Screen>,
 ) {
-    screen.view = displayed.view_time();
+    let view = displayed.view_time();
+    screen.view = view;
     screen.targets.clear();
-    screen.targets.extend(targets.iter().map(|(target, role, root)| {
+    screen.targets.extend(targets.iter().map(|(target, role, root, history)| {
         let own = parts.get(target).into_iter().map(|(hitbox, bone, _)| part(hitbox, bone, *root));
         let below = children.get(target).into_iter().flatten().filter_map(|child| {
             let (hitbox, bone, local) = parts.get(*child).ok()?;
             Some(part(hitbox, bone, *root * *local))
         });
-        ShownTarget { role: *role, root: root.to_isometry(), parts: own.chain(below).collect() }
+        let snapshots = view.zip(history).map(|(view, history)| blended(history, view)).unwrap_or_default();
+        ShownTarget { role: *role, root: root.to_isometry(), parts: own.chain(below).collect(), snapshots }
     }));
     screen.targets.sort_unstable_by_key(|target| target.role);
     screen.barriers.clear();
     screen.barriers.extend(barriers.iter().map(|(barrier, place)| (*barrier, place.to_isometry())));
     screen.barriers.sort_unstable_by_key(|(barrier, _)| *barrier);
+}
+
+/// The last snapshot at or before an instant, and the first one after it.
+fn blended(history: &ConfirmedHistory<Transform>, view: ViewTime) -> Vec<(Tick, Isometry3d)> {
+    let ticks = (0..history.len()).filter_map(|index| history.get_nth_tick(index));
+    let (past, ahead): (Vec<_>, Vec<_>) = ticks.partition(|tick| tick.0 <= view.tick.0);
+    let around = past.last().into_iter().chain(ahead.first());
+    around.filter_map(|tick| Some((Tick(tick.0), history.get_present(*tick)?.to_isometry()))).collect()
 }
 
 fn part(hitbox: &Hitbox, bone: Option<&Bone>, place: Transform) -> Part {
@@ -108,7 +121,7 @@ mod tests {
     fn target(role: Role, z: f32) -> ShownTarget {
         let pose = Isometry3d::from_xyz(0.0, 0.0, z);
         let part = Part { bone: None, zone: Zone::Torso, shape: Shape::Ball { radius: 0.5 }, pose };
-        ShownTarget { role, root: pose, parts: vec![part] }
+        ShownTarget { role, root: pose, parts: vec![part], snapshots: Vec::new() }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
 pub struct Table<'a>(pub &'a [Cell]);
 
 const NAME: usize = 29;
-const COLUMN: usize = 24;
+const COLUMN: usize = 22;
 
 impl Display for Table<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -91,7 +91,7 @@ fn figures(tally: Tally) -> String {
     let agreement = 100.0 * tally.agree as f64 / (tally.shots as f64).max(1.0);
     // Never rounded up to all.
     let agreement = if tally.agree == tally.shots { agreement } else { agreement.min(99.99) };
-    format!("{agreement:.2} %  {:.4} / {:.3}", tally.pose_error.mean(), tally.pose_error.max)
+    format!("{agreement:.2}  {:.4} / {:.3}", tally.pose_error.mean(), tally.pose_error.max)
 }
 
 fn bones(f: &mut Formatter<'_>, name: &str, distances: Distances) -> fmt::Result {
