@@ -126,7 +126,7 @@ pub fn realtime() -> Vec<Condition> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use alloc::collections::BTreeSet;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The server judges each shot by every policy at once.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use bevy::{ecs::message::MessageCursor, prelude::*};
 use bevy_hindsight::{

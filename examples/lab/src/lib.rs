@@ -4,6 +4,8 @@
 //! knows therefore what each shot met *on the screen of its shooter*, and compares that with the server's verdicts by several
 //! policies. `cargo run --release -p lab` prints what they come to.
 
+extern crate alloc;
+
 pub mod cli;
 pub mod digest;
 pub mod error;

@@ -1,9 +1,10 @@
 //! What shots come to: how often verdict and truth agree, and how far apart screen and server were.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use core::fmt::{self, Display, Formatter};
 
 use bevy::prelude::*;
-use bevy_hindsight::{Bone, Tick};
+use bevy_hindsight::{Bone, Tick, ViewTime};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -89,7 +90,7 @@ pub struct Cell {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disagreement {
     /// What went wrong.
-    pub kind: String,
+    pub cause: Cause,
     /// The shot in all detail.
     pub detail: String,
 }
@@ -138,7 +139,8 @@ impl Cell {
         }
         let is_exact = error.is_none_or(|error| error <= TOLERANCE);
         if policy == Policy::AsDisplayed && !(agrees && is_exact) {
-            self.disagreements.push(Disagreement { kind: kind_of(shot, verdict, past), detail: detail(shot, verdict) });
+            self.disagreements
+                .push(Disagreement { cause: Cause::of(shot, verdict, past), detail: detail(shot, verdict) });
         }
     }
 
@@ -164,31 +166,65 @@ fn pose_error(shot: &Fired, verdict: &Verdict) -> Option<f32> {
 }
 
 /// What went wrong, as far as the lab can tell.
-fn kind_of(shot: &Fired, verdict: Option<&Verdict>, past: &Past) -> String {
-    let target = &shot.target;
-    let is_false = |(tick, pose): &(Tick, Isometry3d)| !past.knows(*tick, target.role, *pose);
-    match verdict.map(|verdict| verdict.answer) {
-        _ if target.snapshots.iter().any(is_false) => {
-            "the client blended a snapshot that was never sent: lightyear stores a value that equals the one before it as \
-             \"the same\", and then gets an older one in between (out of order, or two in one frame)"
-                .into()
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Cause {
+    /// The client has blended a snapshot that was never sent.
+    FalseSnapshot,
+    /// The server did not answer.
+    NoVerdict,
+    /// The server refused the shot, for this reason.
+    Refused(String),
+    /// The verdict is right, but rests on another pose than that on the screen.
+    TestedElsewhere,
+    /// The server traced the shot to another end.
+    Mistaken,
+}
+
+impl Cause {
+    fn of(shot: &Fired, verdict: Option<&Verdict>, past: &Past) -> Self {
+        let target = &shot.target;
+        let is_false = |(tick, pose): &(Tick, Isometry3d)| !past.knows(*tick, target.role, *pose);
+        match verdict.map(|verdict| verdict.answer) {
+            _ if target.snapshots.iter().any(is_false) => Self::FalseSnapshot,
+            None => Self::NoVerdict,
+            Some(Answer::Refused(reason)) => Self::Refused(format!("{reason:?}")),
+            Some(Answer::Traced(sight)) if sight == shot.truth => Self::TestedElsewhere,
+            Some(Answer::Traced(_)) => Self::Mistaken,
         }
-        None => "there is no verdict".into(),
-        Some(Answer::Refused(reason)) => format!("refused: {reason:?}"),
-        Some(Answer::Traced(sight)) if sight == shot.truth => "right, but the target was tested elsewhere".into(),
-        Some(Answer::Traced(sight)) => format!("the screen says {:?}, the server {sight:?}", shot.truth),
+    }
+}
+
+impl Display for Cause {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FalseSnapshot => f.write_str(
+                "the client blended a snapshot that was never sent (lightyear's history keeps a value that equals the one \
+                 before it as \"the same\", and changes it when an older snapshot comes in between: out of order, or as one \
+                 of two in a frame)",
+            ),
+            Self::NoVerdict => f.write_str("the server did not answer"),
+            Self::Refused(reason) => write!(f, "the server refused the shot: {reason}"),
+            Self::TestedElsewhere => f.write_str("the verdict is right, but the target was tested elsewhere"),
+            Self::Mistaken => f.write_str("the server traced the shot to another end"),
+        }
     }
 }
 
 fn detail(shot: &Fired, verdict: Option<&Verdict>) -> String {
-    let error = verdict.and_then(|verdict| pose_error(shot, verdict));
-    let off = error.map_or("not tested".into(), |error| format!("tested {error} m off"));
     let target = &shot.target;
-    let (place, snapshots) = (target.root.translation, target.snapshots.iter().map(|(tick, _)| tick.0));
-    let snapshots: Vec<_> = snapshots.collect();
-    let said = verdict.map(|verdict| (verdict.answer, verdict.view_time));
-    format!(
-        "shot {} ({:?}) at {:?} ({:?}), shown at {place} from snapshots {snapshots:?}, {off}; screen: {:?}, server: {said:?}",
+    let place = target.root.translation;
+    let snapshots: Vec<_> = target.snapshots.iter().map(|(tick, _)| tick.0).collect();
+    let mut detail = format!(
+        "shot {} ({:?}) at {:?} ({:?}), shown at {place} from snapshots {snapshots:?}; screen: {:?}",
         shot.sequence, shot.moment, target.role, shot.aim, shot.truth,
-    )
+    );
+    if let Some(verdict) = verdict {
+        let ViewTime { tick, .. } = verdict.view_time;
+        let view = f64::from(tick.0) + f64::from(verdict.view_time.fraction_f32());
+        detail += &format!(", server at {view:.3}: {:?}", verdict.answer);
+        if let Some(error) = pose_error(shot, verdict) {
+            detail += &format!(", {error} m off");
+        }
+    }
+    detail
 }

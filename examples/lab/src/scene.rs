@@ -141,23 +141,16 @@ fn spawn_targets(commands: &mut Commands, seed: u64) {
 }
 
 /// Gives each client a place of its own to shoot from.
-fn place_shooter(
-    connected: On<Add, Connected>,
-    links: Query<&RemoteId, With<ClientOf>>,
-    shooters: Query<(), With<Shooter>>,
-    mut commands: Commands,
-) {
-    if links.contains(connected.entity) {
-        let place = Vec3::new(8.0 * (shooters.iter().count() as f32 - 1.0), 1.6, 0.0);
-        commands.spawn((
-            Shooter,
-            Rig,
-            Transform::from_translation(place),
-            Replicate::to_clients(NetworkTarget::All),
-            InterpolationTarget::to_clients(NetworkTarget::All),
-            ControlledBy { owner: connected.entity, lifetime: default() },
-        ));
-    }
+fn place_shooter(connected: On<Add, Connected>, links: Query<&RemoteId, With<ClientOf>>, mut commands: Commands) {
+    let Ok(id) = links.get(connected.entity) else { return };
+    commands.spawn((
+        Shooter,
+        Rig,
+        Transform::from_xyz(8.0 * (id.0.to_bits() as f32 - 2.0), 1.6, 0.0),
+        Replicate::to_clients(NetworkTarget::All),
+        InterpolationTarget::to_clients(NetworkTarget::All),
+        ControlledBy { owner: connected.entity, lifetime: default() },
+    ));
 }
 
 fn control(controlled: On<Add, Controlled>, clients: Query<(), With<NetcodeClient>>, mut commands: Commands) {

@@ -1,10 +1,10 @@
 //! The figures as a table for people.
 
+use alloc::collections::BTreeMap;
 use core::fmt::{self, Display, Formatter};
-use std::collections::BTreeMap;
 
 use crate::{
-    outcome::{Cell, Distances, Tally},
+    outcome::{Cause, Cell, Distances, Tally},
     policy::Policy,
 };
 
@@ -47,23 +47,23 @@ impl Table<'_> {
         sum
     }
 
-    /// Each kind of disagreement, with the first few of its shots.
+    /// Each cause of disagreements, with the first few of its shots.
     fn disagreements(&self, f: &mut Formatter<'_>) -> fmt::Result {
         const EXAMPLES: usize = 5;
-        let mut kinds = BTreeMap::<&str, Vec<_>>::new();
+        let mut causes = BTreeMap::<&Cause, Vec<_>>::new();
         for cell in self.0 {
             for disagreement in &cell.disagreements {
-                kinds.entry(&disagreement.kind).or_default().push((cell, &disagreement.detail));
+                causes.entry(&disagreement.cause).or_default().push((cell, &disagreement.detail));
             }
         }
-        if kinds.is_empty() {
+        if causes.is_empty() {
             return writeln!(
                 f,
                 "\nNo verdict by as_displayed disagrees with the screen, nor does any rest on another pose."
             );
         }
-        for (kind, shots) in kinds {
-            writeln!(f, "\n{} × {kind}", shots.len())?;
+        for (cause, shots) in causes {
+            writeln!(f, "\n{} × {cause}", shots.len())?;
             for (cell, detail) in shots.iter().take(EXAMPLES) {
                 writeln!(f, "    {}, {} frames per second: {detail}", cell.condition, cell.fps)?;
             }

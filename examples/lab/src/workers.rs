@@ -3,10 +3,7 @@
 use std::{
     env,
     process::{Command, Stdio},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Mutex, PoisonError},
     thread,
 };
 
@@ -18,15 +15,13 @@ use crate::{cli::Cli, error::LabError, grid::Condition, play::Run};
 ///
 /// If a process fails.
 pub fn play_all(cli: &Cli, conditions: &[Condition]) -> Result<Vec<Run>, LabError> {
-    let next = AtomicUsize::new(0);
+    let waiting = Mutex::new(conditions.iter().enumerate());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let runs = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..cli.jobs().min(conditions.len()) {
             scope.spawn(|| {
-                while let Some((number, condition)) = {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    conditions.get(number).map(|condition| (number, condition))
-                } {
+                while let Some((number, condition)) = next() {
                     let run = play_apart(cli, *condition);
                     runs.lock().unwrap_or_else(PoisonError::into_inner).push((number, run));
                 }

@@ -1,5 +1,6 @@
 //! Builds the apps.
 
+use alloc::collections::BTreeMap;
 use core::{
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
@@ -22,6 +23,10 @@ use crate::{
     Scene,
     conditioner::{self, Conditioner},
 };
+
+/// Where each client sends from, and its id: links come in another order over UDP than in memory, and chance must not.
+#[derive(Resource, Default)]
+struct ClientAddresses(BTreeMap<SocketAddr, u64>);
 
 pub(super) fn free_address() -> SocketAddr {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback interface should have a free port");
@@ -74,16 +79,16 @@ pub(super) fn server(config: &SimConfig, scene: &impl Scene, address: SocketAddr
         scene.client(&mut app, config, 0);
     }
     let (network, seed) = (config.network, config.seed);
-    app.add_observer(
+    app.init_resource::<ClientAddresses>().add_observer(
         move |link: On<Add, LinkOf>,
-              hosts: Query<(), With<Client>>,
-              links: Query<(), With<LinkOf>>,
+              peers: Query<&PeerAddr, Without<Client>>,
+              addresses: Res<ClientAddresses>,
               mut commands: Commands| {
-            if !hosts.contains(link.entity) {
-                let salt = 1_000 + links.iter().count() as u64;
-                commands
-                    .entity(link.entity)
-                    .insert((ReplicationSender, Conditioner::new(network, seed ^ (salt << 32))));
+            if let Ok(peer) = peers.get(link.entity) {
+                // Whoever else finds the way here is no client of ours, and has no chances of its own.
+                let salt = 1_000 + addresses.0.get(&peer.0).copied().unwrap_or_default();
+                let conditioner = Conditioner::new(network, seed ^ (salt << 32));
+                commands.entity(link.entity).insert((ReplicationSender, conditioner));
             }
         },
     );
@@ -120,16 +125,21 @@ pub(super) fn client(config: &SimConfig, scene: &impl Scene, id: u64, server: &m
     let client = NetcodeClient::new(authentication, NetcodeConfig::default()).expect("the token should be valid");
     let conditioner = Conditioner::new(config.network, config.seed ^ (id << 32));
     let link = app.world_mut().spawn((client, ReplicationReceiver, conditioner)).id();
+    let own_address = match config.transport {
+        Transport::Udp => free_address(),
+        Transport::Memory => SocketAddr::from((Ipv4Addr::LOCALHOST, id as u16)),
+    };
+    let server_world = server.app.world_mut();
+    server_world.resource_mut::<ClientAddresses>().0.insert(own_address, id);
     match config.transport {
         Transport::Udp => {
-            let local = LocalAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-            app.world_mut().entity_mut(link).insert((local, PeerAddr(address), UdpIo::default()));
+            app.world_mut().entity_mut(link).insert((LocalAddr(own_address), PeerAddr(address), UdpIo::default()));
         }
         Transport::Memory => {
             let (here, there) = CrossbeamIo::new_pair();
             app.world_mut().entity_mut(link).insert(here);
-            let peer = PeerAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, id as u16)));
-            server.app.world_mut().spawn((LinkOf { server: server.link }, Link::default(), peer, Linked, there));
+            let peer = PeerAddr(own_address);
+            server_world.spawn((LinkOf { server: server.link }, Link::default(), peer, Linked, there));
         }
     }
     let mut peer = start(app, link, frame, first_frame(config, id, frame));
