@@ -1,132 +1,17 @@
-//! A target that strafes at random, and clients that shoot at what they see of it.
+//! What is played.
 
 use bevy::prelude::*;
-use bevy_hindsight::{
-    Hitbox, Rig, Tick, ViewTime,
-    lightyear::{Displayed, FireShots, ShotProtocolPlugin, ShotRequest},
-};
-use lightyear::prelude::*;
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use serde::{Deserialize, Serialize};
 
-use crate::log::{ClientLog, Fired};
+use crate::SimConfig;
 
-/// Radius of the target, a ball, in metres.
-const TARGET_RADIUS: f32 = 0.3;
-const TICKS_PER_SHOT: u32 = 4;
+/// A game to be played by the server and the clients of a [`Sim`](crate::Sim).
+pub trait Scene {
+    /// Registers what is sent, in the same order on both sides.
+    fn protocol(&self, app: &mut App);
 
-/// Clients with this resource do not shoot any more.
-#[derive(Resource)]
-pub struct CeaseFire;
+    /// Adds the plugins and systems of the server, and spawns its world.
+    fn server(&self, app: &mut App, config: &SimConfig);
 
-/// The strafing target.
-#[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
-pub struct Target;
-
-/// The rig of a client, named by the client's id.
-#[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
-pub struct Shooter(pub u64);
-
-/// A request with a sound ray, and ticks of 0.
-pub fn request(sequence: u32) -> ShotRequest<()> {
-    ShotRequest {
-        sequence,
-        command_tick: Tick(0),
-        view_time: Some(ViewTime::at(Tick(0))),
-        epoch: 0,
-        origin: Vec3::ZERO,
-        direction: Vec3::Z,
-        range: 100.0,
-        displayed: None,
-        weapon: (),
-    }
-}
-
-pub(crate) fn protocol(app: &mut App) {
-    app.component::<Target>().replicate();
-    app.component::<Shooter>().replicate();
-    app.component::<Transform>()
-        .replicate()
-        .interpolate_with(InterpolationFns::interpolate(TransformLinearInterpolation::lerp));
-    app.add_plugins(ShotProtocolPlugin::<()>::default());
-}
-
-/// The target's own idea of where to go next.
-#[derive(Component)]
-pub(crate) struct Strafe {
-    velocity: f32,
-    wanted: f32,
-    ticks_left: u32,
-    random: SmallRng,
-}
-
-pub(crate) fn spawn_target(world: &mut World, seed: u64) {
-    world.spawn((
-        Target,
-        Rig,
-        Hitbox::ball(TARGET_RADIUS),
-        Transform::from_xyz(0.0, 0.0, 10.0),
-        Strafe { velocity: 0.0, wanted: 6.0, ticks_left: 20, random: SmallRng::seed_from_u64(seed) },
-        Replicate::to_clients(NetworkTarget::All),
-        InterpolationTarget::to_clients(NetworkTarget::All),
-    ));
-}
-
-/// Runs at up to 6 m/s and turns with 41 m/s², after a quarter to a whole second, as players do.
-pub(crate) fn strafe(mut targets: Query<(&mut Transform, &mut Strafe)>, time: Res<Time<Fixed>>) {
-    let dt = time.timestep().as_secs_f32();
-    for (mut transform, mut strafe) in &mut targets {
-        if strafe.ticks_left == 0 {
-            let speed = strafe.random.random_range(3.5..6.0);
-            let stop = strafe.random.random_bool(0.15);
-            strafe.wanted = if stop { 0.0 } else { -speed * strafe.wanted.signum() };
-            strafe.ticks_left = strafe.random.random_range(16..64);
-        }
-        strafe.ticks_left -= 1;
-        let change = strafe.wanted - strafe.velocity;
-        strafe.velocity += change.clamp(-41.0 * dt, 41.0 * dt);
-        transform.translation.x += strafe.velocity * dt;
-        transform.rotate_y(strafe.velocity * dt);
-    }
-}
-
-/// Shoots at the target as it stands in the world of the client, now and then beside it.
-pub(crate) fn shoot(
-    mut shots: FireShots,
-    target: Single<&Transform, With<Target>>,
-    me: Single<&Transform, (With<Controlled>, Without<Target>)>,
-    displayed: Res<Displayed>,
-    local: Res<LocalTimeline>,
-    mut log: ResMut<ClientLog>,
-) {
-    if !local.tick().0.is_multiple_of(TICKS_PER_SHOT) || displayed.view_time().is_none() {
-        return;
-    }
-    let number = log.fired.len();
-    // From the middle of the target to its rim, and each fifth shot a third of a radius past it.
-    let on_target = number % 5 != 4;
-    let aside = if on_target { 0.95 * TARGET_RADIUS * (number % 5) as f32 / 3.0 } else { 1.33 * TARGET_RADIUS };
-    let origin = me.translation;
-    let to_target = target.translation - origin;
-    let aim = to_target + to_target.cross(Vec3::Y).normalize() * aside;
-    let Ok(direction) = Dir3::new(aim) else { return };
-    if let Ok(shot) = shots.fire(Ray3d::new(origin, direction), 100.0, ()) {
-        log.fired.push(Fired { shot, shown: target.translation, on_target });
-    }
-}
-
-/// Counts the frames in which lightyear had nothing newer to show than what it showed.
-pub(crate) fn count_starved_frames(
-    target: Single<&ConfirmedHistory<Transform>, With<Target>>,
-    timeline: Res<InterpolationTimeline>,
-    mut log: ResMut<ClientLog>,
-) {
-    if !timeline.is_synced() {
-        return;
-    }
-    log.frames += 1;
-    let newest = target.len().checked_sub(1).and_then(|last| target.get_nth_tick(last));
-    if newest.is_none_or(|newest| newest <= timeline.now().tick()) {
-        log.starved += 1;
-    }
+    /// Adds the plugins and systems of a client. A listen server gets them, too, for its host, whose `id` is 0.
+    fn client(&self, app: &mut App, config: &SimConfig, id: u64);
 }

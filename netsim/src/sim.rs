@@ -3,20 +3,19 @@
 mod build;
 
 use core::{net::SocketAddr, time::Duration};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use bevy::prelude::*;
-use bevy_hindsight::lightyear::{ShotChannel, ShotRequest};
-use lightyear::prelude::MessageSender;
-use mock_instant::global::MockClock;
-
-use crate::{
-    conditioner::Network,
-    log::{ClientLog, ServerLog},
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Instant,
 };
 
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use mock_instant::global::MockClock;
+
+use crate::{Scene, conditioner::Network};
+
 /// One tick of the server.
-const TICK: Duration = Duration::from_nanos(15_625_000);
+pub const TICK: Duration = Duration::from_nanos(15_625_000);
 
 /// The simulated clock is one for the whole process.
 static CLOCK: Mutex<()> = Mutex::new(());
@@ -30,7 +29,16 @@ pub enum Transport {
     Udp,
 }
 
-/// What is simulated.
+/// How fast the simulated clock goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// From frame to frame without a pause: runs are fast, and repeat to the bit.
+    Lockstep,
+    /// With the real clock: each frame is drawn when it is due, or as soon as the machine has the time.
+    RealTime,
+}
+
+/// What is simulated, whatever the scene.
 #[derive(Clone, Debug)]
 pub struct SimConfig {
     /// How packets travel.
@@ -43,14 +51,12 @@ pub struct SimConfig {
     pub server_fps: f64,
     /// Time between two snapshots; zero for one each frame with a tick.
     pub send_interval: Duration,
-    /// Whether the library keeps the clients' interpolation supplied.
-    pub feed_interpolation: bool,
     /// Whether the server is a player, too.
     pub listen_server: bool,
-    /// Whether clients get rigs of their own.
-    pub spawn_shooters: bool,
-    /// Whether clients shoot, until they are told to [`CeaseFire`](crate::CeaseFire).
-    pub shoot: bool,
+    /// Whether clients draw their first frames at random moments; else they follow each other by a millisecond.
+    pub random_phase: bool,
+    /// How fast the clock goes.
+    pub pace: Pace,
     /// The seed of all chance.
     pub seed: u64,
 }
@@ -63,10 +69,9 @@ impl Default for SimConfig {
             client_fps: vec![144.0],
             server_fps: 64.0,
             send_interval: Duration::ZERO,
-            feed_interpolation: true,
             listen_server: false,
-            spawn_shooters: true,
-            shoot: true,
+            random_phase: false,
+            pace: Pace::Lockstep,
             seed: 1,
         }
     }
@@ -79,7 +84,20 @@ pub struct Peer {
     /// Its link to the server, or the server.
     pub link: Entity,
     frame: Duration,
+    last: Option<Duration>,
     next: Duration,
+}
+
+impl Peer {
+    /// Draws the frame that is due at `now`.
+    fn draw(&mut self, now: Duration) {
+        let passed = self.last.map_or(self.frame, |last| now - last);
+        self.app.insert_resource(TimeUpdateStrategy::ManualDuration(passed));
+        self.app.update();
+        self.last = Some(now);
+        // A machine that has fallen behind does not catch up frame by frame.
+        self.next = (self.next + self.frame).max(now);
+    }
 }
 
 /// A server and its clients.
@@ -91,19 +109,22 @@ pub struct Sim {
     /// Where the server listens, with [`Transport::Udp`].
     pub address: SocketAddr,
     now: Duration,
+    /// The real time at the simulated time 0, for [`Pace::RealTime`].
+    started: Option<Instant>,
     _clock: MutexGuard<'static, ()>,
 }
 
 impl Sim {
-    /// Starts the server and connects the clients.
-    pub fn new(config: SimConfig) -> Self {
+    /// Starts the server of `scene` and connects the clients.
+    pub fn new(config: SimConfig, scene: impl Scene) -> Self {
         let clock = CLOCK.lock().unwrap_or_else(PoisonError::into_inner);
         MockClock::set_time(Duration::ZERO);
         let address = build::free_address();
-        let mut server = build::server(&config, address);
-        let clients =
-            (1..=config.client_fps.len() as u64).map(|id| build::client(&config, id, &mut server, address)).collect();
-        Self { server, clients, address, now: Duration::ZERO, _clock: clock }
+        let mut server = build::server(&config, &scene, address);
+        let ids = 1..=config.client_fps.len() as u64;
+        let clients = ids.map(|id| build::client(&config, &scene, id, &mut server, address)).collect();
+        let started = (config.pace == Pace::RealTime).then(Instant::now);
+        Self { server, clients, address, now: Duration::ZERO, started, _clock: clock }
     }
 
     /// Lets `time` pass.
@@ -112,9 +133,15 @@ impl Sim {
         loop {
             let peers = self.clients.iter_mut().chain([&mut self.server]);
             let Some(peer) = peers.min_by_key(|peer| peer.next).filter(|peer| peer.next <= end) else { break };
-            MockClock::set_time(peer.next);
-            peer.app.update();
-            peer.next += peer.frame;
+            let now = match self.started {
+                None => peer.next,
+                Some(started) => {
+                    thread::sleep(peer.next.saturating_sub(started.elapsed()));
+                    started.elapsed()
+                }
+            };
+            MockClock::set_time(now);
+            peer.draw(now);
         }
         self.now = end;
     }
@@ -126,30 +153,5 @@ impl Sim {
             assert!(self.now < end, "still waiting for {what} after {limit:?}");
             self.run(TICK);
         }
-    }
-
-    /// Sends a request as it is, whatever it says.
-    pub fn fire_raw(&mut self, client: usize, request: ShotRequest<()>) {
-        let Peer { app, link, .. } = &mut self.clients[client];
-        let sender = app.world_mut().get_mut::<MessageSender<ShotRequest<()>>>(*link);
-        sender.expect("the link should be able to send shots").send::<ShotChannel>(request);
-    }
-
-    /// Sends bytes on the channel of shots.
-    pub fn send_bytes(&mut self, client: usize, bytes: Vec<u8>) {
-        let Peer { app, link, .. } = &mut self.clients[client];
-        let transport = app.world_mut().get_mut::<lightyear::prelude::Transport>(*link);
-        let sent = transport.expect("the link should have a transport").send::<ShotChannel>(bytes.into());
-        sent.expect("the queue should have room");
-    }
-
-    /// What the server did so far.
-    pub fn server_log(&self) -> &ServerLog {
-        self.server.app.world().resource::<ServerLog>()
-    }
-
-    /// What a client did so far.
-    pub fn client_log(&self, client: usize) -> &ClientLog {
-        self.clients[client].app.world().resource::<ClientLog>()
     }
 }

@@ -8,12 +8,15 @@ use bevy_hindsight::{
     DisplayedRig, RejectReason, SentTicks, SnapshotPair, Tick, ViewTime,
     lightyear::{ShotOutcome, ShotRequest, VerdictReceived},
 };
-use netsim::{Network, Sim, SimConfig, Transport, request};
+use netsim::{Network, Sim, SimConfig, Strafing, Transport, request};
 
 /// A client that has settled and does not shoot by itself.
 fn quiet(transport: Transport) -> Sim {
     let network = Network { latency: 20.0, jitter: 2.0, loss: 0.0 };
-    let mut sim = Sim::new(SimConfig { transport, network, shoot: false, ..Default::default() });
+    let mut sim = Sim::new(
+        SimConfig { transport, network, ..Default::default() },
+        Strafing { shoot: false, ..Default::default() },
+    );
     sim.run(Duration::from_secs(3));
     sim
 }
@@ -126,7 +129,10 @@ fn a_message_that_is_no_shot_is_dropped_and_the_link_lives_on() {
 fn false_snapshots_are_refused_with_their_reason() {
     let send_interval = Duration::from_nanos(3 * 15_625_000);
     let network = Network { latency: 20.0, jitter: 0.0, loss: 0.0 };
-    let mut sim = Sim::new(SimConfig { send_interval, network, shoot: false, ..Default::default() });
+    let mut sim = Sim::new(
+        SimConfig { send_interval, network, ..Default::default() },
+        Strafing { shoot: false, ..Default::default() },
+    );
     sim.run(Duration::from_secs(3));
     let world = sim.clients[0].app.world_mut();
     let mut find = world.query_filtered::<Entity, With<netsim::Target>>();

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use netsim::{Fired, Judged, Network, Sim, SimConfig};
+use netsim::{Fired, Judged, Network, Sim, SimConfig, Strafing};
 
 /// Seconds until the clocks have settled and the first shots, fired before that, are answered.
 const SETTLING: Duration = Duration::from_secs(5);
@@ -24,7 +24,7 @@ fn share(part: usize, whole: usize) -> f32 {
 
 #[test]
 fn a_thousand_shots_are_judged_by_what_the_screen_showed() {
-    let outcome = play(SimConfig::default(), 1_300);
+    let outcome = play(SimConfig::default(), Strafing::default(), 1_300);
     info_line(&format!("1,300 shots in the default conditions: {outcome:?}"));
     assert!(outcome.on_target >= 1_000, "{outcome:?}");
     assert_eq!((outcome.confirmed, outcome.strays), (outcome.on_target, 0), "{outcome:?}");
@@ -46,8 +46,8 @@ struct Outcome {
     starved: f32,
 }
 
-fn play(config: SimConfig, shots: usize) -> Outcome {
-    let mut sim = Sim::new(config);
+fn play(config: SimConfig, scene: Strafing, shots: usize) -> Outcome {
+    let mut sim = Sim::new(config, scene);
     sim.run(SETTLING);
     let skip = sim.client_log(0).fired.len();
     sim.run_until("shots", Duration::from_secs(120), |sim| sim.client_log(0).fired.len() >= skip + shots);
@@ -82,8 +82,9 @@ fn the_screen_is_rebuilt_from_the_snapshots_that_it_was_made_of() {
         ("every tick, starved", Duration::ZERO, Network { jitter: 3.0, ..Network::TYPICAL }, false),
     ];
     for (name, send_interval, network, feed_interpolation) in conditions {
-        let config = SimConfig { send_interval, network, feed_interpolation, ..SimConfig::default() };
-        let outcome = play(config, 400);
+        let config = SimConfig { send_interval, network, ..SimConfig::default() };
+        let scene = Strafing { feed_interpolation, ..Strafing::default() };
+        let outcome = play(config, scene, 400);
         info_line(&format!("{name}: {outcome:?}"));
         assert_eq!(outcome.confirmed, outcome.on_target, "{name}: {outcome:?}");
         assert_eq!(outcome.strays, 0, "{name}: {outcome:?}");

@@ -4,11 +4,11 @@ use core::time::Duration;
 use std::collections::HashMap;
 
 use bevy_hindsight::{RejectReason, lightyear::ShotOutcome};
-use netsim::{Network, Sim, SimConfig, Transport};
+use netsim::{Network, Sim, SimConfig, Strafing, Transport};
 
 /// Runs until `shots` have been fired by each client, and then long enough for all verdicts to come home.
 fn play(config: SimConfig, shots: usize) -> Sim {
-    let mut sim = Sim::new(config);
+    let mut sim = Sim::new(config, Strafing::default());
     let clients = sim.clients.len();
     sim.run_until("shots", Duration::from_secs(60), |sim| {
         (0..clients).all(|client| sim.client_log(client).fired.len() >= shots)
@@ -122,7 +122,7 @@ fn guest_connection(sim: &Sim) -> u64 {
 
 #[test]
 fn clients_without_a_rig_are_answered_too() {
-    let mut sim = Sim::new(SimConfig { spawn_shooters: false, ..Default::default() });
+    let mut sim = Sim::new(SimConfig::default(), Strafing { spawn_shooters: false, ..Default::default() });
     sim.run(Duration::from_secs(3));
     sim.fire_raw(0, netsim::request(1));
     sim.run(Duration::from_secs(2));

@@ -1,34 +1,32 @@
 //! Builds the apps.
 
+use alloc::collections::BTreeMap;
 use core::{
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
 use std::net::UdpSocket;
 
-use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy};
-use bevy_hindsight::{
-    LagCompensationPlugin, Rig,
-    lightyear::{ShotClientPlugin, ShotServerPlugin},
-};
+use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin};
 use lightyear::{
     crossbeam::CrossbeamIo,
     prelude::{
-        client::{Client, ClientPlugins, Connect, Connected, NetcodeClient, NetcodeConfig},
-        server::{ClientOf, NetcodeServer, ServerPlugins, ServerUdpIo, Start},
+        client::{Client, ClientPlugins, Connect, NetcodeClient, NetcodeConfig},
+        server::{NetcodeServer, ServerPlugins, ServerUdpIo, Start},
         *,
     },
 };
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::{Peer, SimConfig, TICK, Transport};
 use crate::{
+    Scene,
     conditioner::{self, Conditioner},
-    log::{ClientLog, ServerLog, log_hit, log_rejection, log_verdicts},
-    scene::{CeaseFire, Shooter, count_starved_frames, protocol, shoot, spawn_target, strafe},
 };
 
-/// Where the rigs of the clients stand, next to each other.
-const SHOOTER_SPACING: f32 = 3.0;
+/// Where each client sends from, and its id: links come in another order over UDP than in memory, and chance must not.
+#[derive(Resource, Default)]
+struct ClientAddresses(BTreeMap<SocketAddr, u64>);
 
 pub(super) fn free_address() -> SocketAddr {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback interface should have a free port");
@@ -39,11 +37,21 @@ fn frame(fps: f64) -> Duration {
     Duration::from_nanos((1e9 / fps).round() as u64)
 }
 
-fn base_app(frame: Duration) -> App {
+fn base_app() -> App {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, StatesPlugin, TransformPlugin))
-        .insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+    app.add_plugins((MinimalPlugins, StatesPlugin, TransformPlugin));
     app
+}
+
+/// When a peer draws its first frame.
+fn first_frame(config: &SimConfig, id: u64, frame: Duration) -> Duration {
+    const EARLIEST: Duration = Duration::from_millis(1);
+    if config.random_phase {
+        let mut random = SmallRng::seed_from_u64(config.seed ^ (id << 48));
+        EARLIEST + frame.mul_f64(random.random())
+    } else {
+        EARLIEST + Duration::from_millis(id)
+    }
 }
 
 fn start(mut app: App, link: Entity, frame: Duration, first: Duration) -> Peer {
@@ -53,40 +61,34 @@ fn start(mut app: App, link: Entity, frame: Duration, first: Duration) -> Peer {
     for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
         schedule.set_executor(SingleThreadedExecutor::new());
     }
-    Peer { app, link, frame, next: first }
+    Peer { app, link, frame, last: None, next: first }
 }
 
-pub(super) fn server(config: &SimConfig, address: SocketAddr) -> Peer {
+pub(super) fn server(config: &SimConfig, scene: &impl Scene, address: SocketAddr) -> Peer {
     let frame = frame(config.server_fps);
-    let mut app = base_app(frame);
+    let mut app = base_app();
     app.add_plugins(ServerPlugins { tick_duration: TICK });
     if config.listen_server {
         app.add_plugins(ClientPlugins { tick_duration: TICK }).insert_resource(PredictionManager::default());
     }
     app.insert_resource(ReplicationMetadata::new(config.send_interval));
-    protocol(&mut app);
-    app.add_plugins((LagCompensationPlugin::default(), ShotServerPlugin::<()>::default(), conditioner::plugin))
-        .init_resource::<ServerLog>()
-        .add_observer(log_hit)
-        .add_observer(log_rejection)
-        .add_systems(FixedUpdate, strafe);
-    if config.spawn_shooters {
-        app.add_observer(spawn_shooter);
-    }
+    scene.protocol(&mut app);
+    app.add_plugins(conditioner::plugin);
+    scene.server(&mut app, config);
     if config.listen_server {
-        add_client_systems(&mut app, config);
+        scene.client(&mut app, config, 0);
     }
     let (network, seed) = (config.network, config.seed);
-    app.add_observer(
+    app.init_resource::<ClientAddresses>().add_observer(
         move |link: On<Add, LinkOf>,
-              hosts: Query<(), With<Client>>,
-              links: Query<(), With<LinkOf>>,
+              peers: Query<&PeerAddr, Without<Client>>,
+              addresses: Res<ClientAddresses>,
               mut commands: Commands| {
-            if !hosts.contains(link.entity) {
-                let salt = 1_000 + links.iter().count() as u64;
-                commands
-                    .entity(link.entity)
-                    .insert((ReplicationSender, Conditioner::new(network, seed ^ (salt << 32))));
+            if let Ok(peer) = peers.get(link.entity) {
+                // Whoever else finds the way here is no client of ours, and has no chances of its own.
+                let salt = 1_000 + addresses.0.get(&peer.0).copied().unwrap_or_default();
+                let conditioner = Conditioner::new(network, seed ^ (salt << 32));
+                commands.entity(link.entity).insert((ReplicationSender, conditioner));
             }
         },
     );
@@ -100,8 +102,7 @@ pub(super) fn server(config: &SimConfig, address: SocketAddr) -> Peer {
     if config.transport == Transport::Udp {
         app.world_mut().entity_mut(server).insert((LocalAddr(address), ServerUdpIo::default()));
     }
-    spawn_target(app.world_mut(), config.seed);
-    let mut peer = start(app, server, frame, Duration::from_millis(1));
+    let mut peer = start(app, server, frame, first_frame(config, 0, frame));
     peer.app.world_mut().trigger(Start { entity: server });
     if config.listen_server {
         let host = peer.app.world_mut().spawn((Client, LinkOf { server }, Link::default(), Linked)).id();
@@ -112,61 +113,36 @@ pub(super) fn server(config: &SimConfig, address: SocketAddr) -> Peer {
     peer
 }
 
-/// Gives each client a rig of its own.
-fn spawn_shooter(
-    connected: On<Add, Connected>,
-    links: Query<&RemoteId, With<ClientOf>>,
-    shooters: Query<(), With<Shooter>>,
-    mut commands: Commands,
-) {
-    let Ok(id) = links.get(connected.entity) else { return };
-    let place = Vec3::X * SHOOTER_SPACING * shooters.iter().count() as f32;
-    commands.spawn((
-        Shooter(id.0.to_bits()),
-        Rig,
-        Transform::from_translation(place),
-        Replicate::to_clients(NetworkTarget::All),
-        InterpolationTarget::to_clients(NetworkTarget::All),
-        ControlledBy { owner: connected.entity, lifetime: default() },
-    ));
-}
-
-fn add_client_systems(app: &mut App, config: &SimConfig) {
-    app.add_plugins(ShotClientPlugin::<()>::default().with_fed_interpolation(config.feed_interpolation))
-        .init_resource::<ClientLog>()
-        .add_systems(PreUpdate, log_verdicts.after(bevy_hindsight::lightyear::ShotClientSystems::ReceiveVerdicts))
-        .add_systems(Update, count_starved_frames.after(InterpolationSystems::Prepare));
-    if config.shoot {
-        // On a listen server: at what was drawn, before it moves on.
-        app.add_systems(FixedUpdate, shoot.before(strafe).run_if(not(resource_exists::<CeaseFire>)));
-    }
-}
-
-pub(super) fn client(config: &SimConfig, id: u64, server: &mut Peer, address: SocketAddr) -> Peer {
+pub(super) fn client(config: &SimConfig, scene: &impl Scene, id: u64, server: &mut Peer, address: SocketAddr) -> Peer {
     let frame = frame(config.client_fps[id as usize - 1]);
-    let mut app = base_app(frame);
+    let mut app = base_app();
     app.add_plugins((ClientPlugins { tick_duration: TICK }, conditioner::plugin))
         .insert_resource(PredictionManager::default());
-    protocol(&mut app);
-    add_client_systems(&mut app, config);
+    scene.protocol(&mut app);
+    scene.client(&mut app, config, id);
     let authentication =
         Authentication::Manual { server_addr: address, client_id: id, private_key: default(), protocol_id: 0 };
     let client = NetcodeClient::new(authentication, NetcodeConfig::default()).expect("the token should be valid");
     let conditioner = Conditioner::new(config.network, config.seed ^ (id << 32));
     let link = app.world_mut().spawn((client, ReplicationReceiver, conditioner)).id();
+    let own_address = match config.transport {
+        Transport::Udp => free_address(),
+        Transport::Memory => SocketAddr::from((Ipv4Addr::LOCALHOST, id as u16)),
+    };
+    let server_world = server.app.world_mut();
+    server_world.resource_mut::<ClientAddresses>().0.insert(own_address, id);
     match config.transport {
         Transport::Udp => {
-            let local = LocalAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-            app.world_mut().entity_mut(link).insert((local, PeerAddr(address), UdpIo::default()));
+            app.world_mut().entity_mut(link).insert((LocalAddr(own_address), PeerAddr(address), UdpIo::default()));
         }
         Transport::Memory => {
             let (here, there) = CrossbeamIo::new_pair();
             app.world_mut().entity_mut(link).insert(here);
-            let peer = PeerAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, id as u16)));
-            server.app.world_mut().spawn((LinkOf { server: server.link }, Link::default(), peer, Linked, there));
+            let peer = PeerAddr(own_address);
+            server_world.spawn((LinkOf { server: server.link }, Link::default(), peer, Linked, there));
         }
     }
-    let mut peer = start(app, link, frame, Duration::from_millis(1 + id));
+    let mut peer = start(app, link, frame, first_frame(config, id, frame));
     peer.app.world_mut().trigger(Connect { entity: link });
     peer.app.world_mut().flush();
     peer

@@ -6,7 +6,7 @@ use bevy_hindsight::{
     lightyear::VerdictReceived,
 };
 
-use crate::scene::Target;
+use super::Target;
 
 /// A shot as the client fired it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -60,7 +60,7 @@ pub struct ClientLog {
     pub starved: u32,
 }
 
-pub(crate) fn log_hit(
+pub(super) fn log_hit(
     hit: On<HitConfirmed>,
     mut log: ResMut<ServerLog>,
     target: Single<(&HistoryBuffer, &Transform), With<Target>>,
@@ -68,7 +68,7 @@ pub(crate) fn log_hit(
     log.judged.push(judged(hit.shot, &hit.evidence, None, *target));
 }
 
-pub(crate) fn log_rejection(
+pub(super) fn log_rejection(
     rejection: On<HitRejected>,
     mut log: ResMut<ServerLog>,
     target: Single<(&HistoryBuffer, &Transform), With<Target>>,
@@ -99,6 +99,6 @@ fn judged(
     }
 }
 
-pub(crate) fn log_verdicts(mut verdicts: MessageReader<VerdictReceived>, mut log: ResMut<ClientLog>) {
+pub(super) fn log_verdicts(mut verdicts: MessageReader<VerdictReceived>, mut log: ResMut<ClientLog>) {
     log.verdicts.extend(verdicts.read().copied());
 }
