@@ -31,7 +31,8 @@ pub use shape::Shape;
 pub use shot::{
     Adjustment, Blocker, CeaseFire, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, HitConfirmed,
     HitRejected, Muzzle, PoseBasis, RejectReason, Reload, RewindBudget, RewoundHit, RewoundRig, RewoundRigs,
-    RoundTripEstimate, SentTicks, ShotCounters, ShotEvent, ShotId, Shown, SnapshotPair, Suspicion, ViewGuard,
+    RoundTripEstimate, SHOTS_ADJUSTED, SHOTS_ANSWERED, SHOTS_REFUSED, SentTicks, ShotCounters, ShotEvent, ShotId,
+    Shown, SnapshotPair, Suspicion, ViewGuard,
 };
 pub use time::{CurrentTick, Tick, ViewTime};
 

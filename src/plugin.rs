@@ -1,6 +1,7 @@
 //! The plugin of the server side.
 
 use bevy::{
+    diagnostic::RegisterDiagnostic,
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
     prelude::*,
 };
@@ -11,7 +12,7 @@ use crate::{
     schedule::LagCompensationSystems,
     shot::{
         AdmittedShots, HitConfirmed, HitRejected, SentTicks, ShotEvent, Verdicts, admit_shots, begin_reload,
-        finish_reloads, fire_weapons, report_verdicts,
+        diagnostics, finish_reloads, fire_weapons, report_verdicts,
     },
     time::CurrentTick,
     trace::{adopt_collider_scale, check_screens, init_occluders, record_occluders, trace_shots},
@@ -88,6 +89,9 @@ impl Plugin for LagCompensationPlugin {
                     report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
                 ),
             );
+        for diagnostic in diagnostics() {
+            app.register_diagnostic(diagnostic);
+        }
         init_occluders(app);
     }
 }

@@ -41,6 +41,7 @@ pub struct Shooter(pub u64);
 pub fn request(sequence: u32) -> ShotRequest<()> {
     ShotRequest {
         sequence,
+        shooter: None,
         command_tick: Tick(0),
         view_time: Some(ViewTime::at(Tick(0))),
         epoch: 0,
