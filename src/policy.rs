@@ -60,13 +60,16 @@ pub enum DeadShooters {
 ///
 /// The limits hold for shots that come over a connection; see [`ShotEvent::link`](crate::ShotEvent::link).
 ///
-/// | who | `max_rewind` |
-/// |---|---|
-/// | tournaments on one continent | 150 ms: 15 ms of latency at 64 Hz, snapshots in each tick |
-/// | most games | 250 ms: 60 ms of latency, snapshots in each tick |
-/// | everybody is welcome | 400 ms: 100 ms of latency, or 60 ms with snapshots each 100 ms |
+/// Who can be judged by what they see, at 64 Hz with 5 ms of jitter and lightyear's default margins (measured by
+/// `cargo test -p netsim --test rewind_budget -- --nocapture`):
 ///
-/// Where a shot's own rewind comes from is in [`Evidence::budget`](crate::Evidence::budget).
+/// | `max_rewind` | latency, one way |
+/// |---|---|
+/// | 400 ms | 100 ms with snapshots in each tick (a rewind of 373 ms), 60 ms with one each 100 ms (393 ms) |
+/// | 250 ms | 30 ms with snapshots in each tick (242 ms) |
+/// | 150 ms | nobody: lightyear's margins for jitter take 125 ms on any line. With `SyncConfig { jitter_multiple: 2, jitter_margin: 0.25, error_margin: 0.5, .. }` for inputs and interpolation, and 144 frames per second: 15 ms (130 ms) |
+///
+/// Of what the rewind of a shot is made is in [`Evidence::budget`](crate::Evidence::budget).
 #[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct AdmissionRules {
     /// How far before its command tick a view time may lie. Default: 400 ms.
