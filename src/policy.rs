@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How the server finds what the shooter's screen showed.
 ///
 /// Chosen for the server by [`LagCompensationConfig::view_source`](crate::LagCompensationConfig::view_source), and for a single
-/// shot by [`ShotEvent::view_source`]. A shot that lacks what a source needs is judged by the next one below that can do
+/// shot by [`ShotEvent::view_source`](crate::ShotEvent::view_source). A shot that lacks what a source needs is judged by the next one below that can do
 /// without, and [`Evidence::view_source`](crate::Evidence::view_source) tells which one was used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub enum ViewSource {
     /// The shot names its view time; poses come from the full history of the server. What is left is the curve between two
     /// snapshots.
     Reported,
-    /// The server's own estimate, from [`ConnectionDelay`]: the round trip, the interpolation delay, and how long shots wait
+    /// The server's own estimate, from [`ConnectionDelay`](crate::ConnectionDelay): the round trip, the interpolation delay, and how long shots wait
     /// for their tick. What is left is jitter.
     Estimated,
     /// The formula of the textbooks, *now − round trip / 2 − interpolation delay*; for comparison. What is left is half a

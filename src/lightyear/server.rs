@@ -70,7 +70,7 @@ pub struct ShotServerConfig {
     /// make the server work.
     pub max_per_tick: usize,
     /// How the clients place their interpolation; they should have the same `InterpolationConfig`. Default: lightyear's. Used
-    /// for estimates, see [`ConnectionDelay`](crate::ConnectionDelay).
+    /// for estimates, see [`ConnectionDelay`].
     pub interpolation: InterpolationConfig,
 }
 

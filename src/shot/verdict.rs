@@ -127,14 +127,14 @@ pub enum RejectReason {
     /// An instant does not lie between the snapshots that the shot names for it.
     SnapshotsDisordered,
     /// Snapshots lie further apart than
-    /// [`LagCompensationConfig::max_snapshot_gap`](crate::LagCompensationConfig::max_snapshot_gap).
+    /// [`AdmissionRules::max_snapshot_gap`](crate::AdmissionRules::max_snapshot_gap).
     SnapshotsTooFarApart,
     /// A rig would have stood further from its place than
-    /// [`LagCompensationConfig::max_snapshot_deviation`](crate::LagCompensationConfig::max_snapshot_deviation).
+    /// [`AdmissionRules::max_snapshot_deviation`](crate::AdmissionRules::max_snapshot_deviation).
     SnapshotsDeviate,
     /// A rig was not there yet at the tick of a snapshot that the shot names for it: it must be that of another one.
     SnapshotOfAnotherRig,
-    /// A rig was held for longer than [`LagCompensationConfig::max_freeze`](crate::LagCompensationConfig::max_freeze).
+    /// A rig was held for longer than [`AdmissionRules::max_freeze`](crate::AdmissionRules::max_freeze).
     ViewFrozen,
     /// The shot says that a rig was predicted, which this client has not been told to predict.
     RigNotPredicted,
