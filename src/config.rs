@@ -6,7 +6,7 @@ use bevy::prelude::*;
 
 use crate::{
     history::PoseStorage,
-    policy::{CheckPolicy, ViewSource},
+    policy::{AdmissionRules, DeadShooters, ViewSource},
 };
 
 /// Settings of [`LagCompensationPlugin`](crate::LagCompensationPlugin); they may change at any time.
@@ -47,25 +47,14 @@ pub struct LagCompensationConfig {
     /// How view times are found, if a shot's [`view_source`](crate::ShotEvent::view_source) says nothing else. Default:
     /// [`ViewSource::AsDisplayed`].
     pub view_source: ViewSource,
-    /// What happens to a shot whose snapshots go beyond the three limits that follow. Default:
-    /// [`CheckPolicy::Reject`].
-    pub doubtful_snapshots: CheckPolicy,
-    /// The longest time between two snapshots that a client is believed to have blended. Default: 500 ms. Beyond:
-    /// [`RejectReason::SnapshotsTooFarApart`](crate::RejectReason::SnapshotsTooFarApart).
-    ///
-    /// Too low, and players who lose packets are refused; too high, and a modified client can choose among more poses.
-    pub max_snapshot_gap: Duration,
-    /// The longest time for which a client is believed to have held a rig still, for want of snapshots. Default: 500 ms.
-    /// Beyond: [`RejectReason::ViewFrozen`](crate::RejectReason::ViewFrozen). A rig that has not moved meanwhile is not meant.
-    ///
-    /// Too low and too high do the same as for [`max_snapshot_gap`](Self::max_snapshot_gap).
-    pub max_freeze: Duration,
-    /// How far, in metres, a rig may stand on the shooter's screen from where it was on the server at the same instant.
-    /// Default: 2. Beyond: [`RejectReason::SnapshotsDeviate`](crate::RejectReason::SnapshotsDeviate).
-    ///
-    /// Blending cuts corners, and a rig that is held falls behind: at 8 m/s by two metres in 250 ms. Too low and too high do
-    /// the same as for [`max_snapshot_gap`](Self::max_snapshot_gap).
-    pub max_snapshot_deviation: f32,
+    /// What shots may claim, if a shot's [`rules`](crate::ShotEvent::rules) say nothing else.
+    pub admission: AdmissionRules,
+    /// Whether all shots are refused as [`RejectReason::CeaseFire`](crate::RejectReason::CeaseFire): between rounds, in a
+    /// paused game. Default: `false`. For single shooters there is the component [`CeaseFire`](crate::CeaseFire).
+    pub cease_fire: bool,
+    /// Whether shots of the dead are refused by when they were fired, or by when they are judged.
+    /// Default: [`DeadShooters::ByCommandTick`].
+    pub dead_shooters: DeadShooters,
     /// Whether a rig that was despawned can still be hit at view times at which it was there. Default: `false`.
     ///
     /// The hit then names an entity that is gone or no longer a rig, or one of its earlier lives, and
@@ -83,10 +72,9 @@ impl Default for LagCompensationConfig {
             storage: PoseStorage::Full,
             max_speed: Some(150.0),
             view_source: ViewSource::AsDisplayed,
-            doubtful_snapshots: CheckPolicy::Reject,
-            max_snapshot_gap: Duration::from_millis(500),
-            max_freeze: Duration::from_millis(500),
-            max_snapshot_deviation: 2.0,
+            admission: AdmissionRules::default(),
+            cease_fire: false,
+            dead_shooters: DeadShooters::ByCommandTick,
             tombstones: false,
             hit_corpses: false,
         }

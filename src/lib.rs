@@ -24,13 +24,15 @@ pub use hitbox::{
     Unhittable, Zone, pose_bones,
 };
 pub use plugin::LagCompensationPlugin;
-pub use policy::{CheckPolicy, ViewSource};
+pub use policy::{AdmissionRules, CheckPolicy, DeadShooters, ViewSource};
 pub use pose::interpolate;
 pub use schedule::LagCompensationSystems;
 pub use shape::Shape;
 pub use shot::{
-    Blocker, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, HitConfirmed, HitRejected, PoseBasis,
-    RejectReason, RewoundHit, RewoundRig, RewoundRigs, SentTicks, ShotEvent, ShotId, Shown, SnapshotPair,
+    Adjustment, Blocker, CeaseFire, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, HitConfirmed,
+    HitRejected, Muzzle, PoseBasis, RejectReason, Reload, RewindBudget, RewoundHit, RewoundRig, RewoundRigs,
+    RoundTripEstimate, SHOTS_ADJUSTED, SHOTS_ANSWERED, SHOTS_REFUSED, SentTicks, ShotCounters, ShotEvent, ShotId,
+    Shown, SnapshotPair, Suspicion, ViewGuard,
 };
 pub use time::{CurrentTick, Tick, ViewTime};
 

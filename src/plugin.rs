@@ -1,6 +1,7 @@
 //! The plugin of the server side.
 
 use bevy::{
+    diagnostic::RegisterDiagnostic,
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
     prelude::*,
 };
@@ -9,9 +10,12 @@ use crate::{
     config::LagCompensationConfig,
     history::{Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
     schedule::LagCompensationSystems,
-    shot::{AdmittedShots, HitConfirmed, HitRejected, SentTicks, ShotEvent, Verdicts, admit_shots, report_verdicts},
+    shot::{
+        AdmittedShots, HitConfirmed, HitRejected, SentTicks, ShotEvent, Verdicts, admit_shots, begin_reload,
+        diagnostics, finish_reloads, fire_weapons, report_verdicts,
+    },
     time::CurrentTick,
-    trace::{adopt_collider_scale, init_occluders, record_occluders, trace_shots},
+    trace::{adopt_collider_scale, check_screens, init_occluders, record_occluders, trace_shots},
 };
 
 /// Lag compensation on the server: records [`Rig`](crate::Rig)s, and judges [`ShotEvent`]s by the past.
@@ -57,6 +61,7 @@ impl Plugin for LagCompensationPlugin {
             .init_resource::<Tombstones>()
             .add_observer(begin_segment)
             .add_observer(bury_rig)
+            .add_observer(begin_reload)
             .add_message::<ShotEvent>()
             .add_message::<HitConfirmed>()
             .add_message::<HitRejected>()
@@ -77,11 +82,16 @@ impl Plugin for LagCompensationPlugin {
                 (
                     (adopt_collider_scale.before(record_history), record_history, record_occluders, forget_tombstones)
                         .in_set(LagCompensationSystems::RecordHistory),
-                    admit_shots.in_set(LagCompensationSystems::AdmitShots),
+                    (finish_reloads, admit_shots, check_screens, fire_weapons)
+                        .chain()
+                        .in_set(LagCompensationSystems::AdmitShots),
                     trace_shots.in_set(LagCompensationSystems::TraceShots),
                     report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
                 ),
             );
+        for diagnostic in diagnostics() {
+            app.register_diagnostic(diagnostic);
+        }
         init_occluders(app);
     }
 }

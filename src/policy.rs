@@ -1,5 +1,7 @@
 //! What a server can choose between.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,97 @@ pub enum CheckPolicy {
     /// It is refused, with the reason.
     #[default]
     Reject,
+    /// What it claims is moved to the limit, and the evidence says so: see [`Evidence::adjusted`](crate::Evidence::adjusted).
+    Clamp,
     /// It is judged by what the server itself knows, and the evidence says so.
     UseEstimate,
+}
+
+/// Which shots of a shooter who is dead by now are refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[non_exhaustive]
+pub enum DeadShooters {
+    /// Those that were fired after the death: two players can kill each other.
+    #[default]
+    ByCommandTick,
+    /// All that are judged after the death, also those that were on their way: who dies first has lost.
+    WhenJudged,
+    /// None: the game has rules of its own.
+    MayShoot,
+}
+
+/// What a shot may claim of its view, and what happens if it claims more.
+///
+/// The limits hold for shots that come over a connection; see [`ShotEvent::link`](crate::ShotEvent::link).
+///
+/// | who | `max_rewind` |
+/// |---|---|
+/// | tournaments on one continent | 150 ms: 15 ms of latency at 64 Hz, snapshots in each tick |
+/// | most games | 250 ms: 60 ms of latency, snapshots in each tick |
+/// | everybody is welcome | 400 ms: 100 ms of latency, or 60 ms with snapshots each 100 ms |
+///
+/// Where a shot's own rewind comes from is in [`Evidence::budget`](crate::Evidence::budget).
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
+pub struct AdmissionRules {
+    /// How far before its command tick a view time may lie. Default: 400 ms.
+    ///
+    /// Too low, and players on slow lines miss what they hit on their screens; too high, and players are hit long after they
+    /// have taken cover. [`LagCompensationConfig::history`](crate::LagCompensationConfig::history) is a limit for all shots,
+    /// beyond which none is judged.
+    pub max_rewind: Duration,
+    /// What happens to a shot that claims an older view. Default: [`CheckPolicy::Clamp`], since it is not the fault of a player
+    /// on a slow line. [`RejectReason::ViewTimeTooOld`](crate::RejectReason::ViewTimeTooOld).
+    pub old_view: CheckPolicy,
+    /// How far a view time may lie from what the server has measured for the connection, before jitter is taken off: twice
+    /// the measured jitter, but no more than three quarters of it. Default: 200 ms.
+    ///
+    /// Too low, and honest players whose line changes are judged by the estimate; too high, and a modified client can shoot at
+    /// the past of its choice.
+    pub tolerance: Duration,
+    /// What happens to a shot whose view lies further off. Default: [`CheckPolicy::UseEstimate`].
+    /// [`RejectReason::ViewTimeImplausible`](crate::RejectReason::ViewTimeImplausible).
+    pub implausible_view: CheckPolicy,
+    /// What happens to a shot that shows an earlier instant than a shot before it. Default: [`CheckPolicy::Reject`], since no
+    /// screen runs backwards. [`RejectReason::ViewTimeBackwards`](crate::RejectReason::ViewTimeBackwards).
+    pub backward_view: CheckPolicy,
+    /// What happens to a shot whose view has run faster than a presentation can. Default: [`CheckPolicy::UseEstimate`].
+    /// [`RejectReason::ViewTimeTooFast`](crate::RejectReason::ViewTimeTooFast).
+    pub fast_view: CheckPolicy,
+    /// What happens to a shot whose snapshots go beyond the three limits that follow; [`CheckPolicy::Clamp`] and
+    /// [`CheckPolicy::UseEstimate`] do the same here: the rig is rebuilt from the snapshots that were sent. Default:
+    /// [`CheckPolicy::Reject`].
+    pub doubtful_snapshots: CheckPolicy,
+    /// The longest time between two snapshots that a client is believed to have blended. Default: 500 ms. Beyond:
+    /// [`RejectReason::SnapshotsTooFarApart`](crate::RejectReason::SnapshotsTooFarApart).
+    ///
+    /// Too low, and players who lose packets are refused; too high, and a modified client can choose among more poses.
+    pub max_snapshot_gap: Duration,
+    /// The longest time for which a client is believed to have held a rig still, for want of snapshots. Default: 500 ms.
+    /// Beyond: [`RejectReason::ViewFrozen`](crate::RejectReason::ViewFrozen). A rig that has not moved meanwhile is not meant.
+    ///
+    /// Too low and too high do the same as for [`max_snapshot_gap`](Self::max_snapshot_gap).
+    pub max_freeze: Duration,
+    /// How far, in metres, a rig may stand on the shooter's screen from where it was on the server at the same instant.
+    /// Default: 2. Beyond: [`RejectReason::SnapshotsDeviate`](crate::RejectReason::SnapshotsDeviate).
+    ///
+    /// Blending cuts corners, and a rig that is held falls behind: at 8 m/s by two metres in 250 ms. Too low and too high do
+    /// the same as for [`max_snapshot_gap`](Self::max_snapshot_gap).
+    pub max_snapshot_deviation: f32,
+}
+
+impl Default for AdmissionRules {
+    fn default() -> Self {
+        Self {
+            max_rewind: Duration::from_millis(400),
+            old_view: CheckPolicy::Clamp,
+            tolerance: Duration::from_millis(200),
+            implausible_view: CheckPolicy::UseEstimate,
+            backward_view: CheckPolicy::Reject,
+            fast_view: CheckPolicy::UseEstimate,
+            doubtful_snapshots: CheckPolicy::Reject,
+            max_snapshot_gap: Duration::from_millis(500),
+            max_freeze: Duration::from_millis(500),
+            max_snapshot_deviation: 2.0,
+        }
+    }
 }

@@ -1,19 +1,33 @@
 //! From a shot to its verdict: what is asked, what is admitted, what is answered.
 
 mod admit;
+mod connection;
+mod counters;
 mod displayed;
 mod event;
 mod evidence;
+mod fire_control;
+mod guard;
+mod muzzle;
+mod recent;
 mod report;
 mod sent;
+mod shooter;
 mod source;
 mod verdict;
 
-pub(crate) use admit::{AdmittedShots, admit_shots};
+pub(crate) use admit::{AdmittedShots, admit_shots, fire_weapons};
+pub use connection::{ConnectionDelay, RewindBudget, RoundTripEstimate};
+pub use counters::{ShotCounters, Suspicion};
 pub use displayed::{DisplayedRig, DisplayedRigs, PoseBasis, Shown, SnapshotPair};
 pub use event::{ShotEvent, ShotId};
-pub use evidence::{Blocker, Evidence, RewoundHit, RewoundRig, RewoundRigs};
-pub(crate) use report::{Verdicts, report_verdicts};
+pub use evidence::{Adjustment, Blocker, Evidence, RewoundHit, RewoundRig, RewoundRigs};
+pub use fire_control::{FireControl, Reload};
+pub(crate) use fire_control::{begin_reload, finish_reloads};
+pub use guard::ViewGuard;
+pub use muzzle::Muzzle;
+pub use report::{SHOTS_ADJUSTED, SHOTS_ANSWERED, SHOTS_REFUSED};
+pub(crate) use report::{Verdicts, diagnostics, report_verdicts};
 pub use sent::SentTicks;
-pub use source::ConnectionDelay;
+pub use shooter::CeaseFire;
 pub use verdict::{HitConfirmed, HitRejected, RejectReason};

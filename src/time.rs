@@ -103,6 +103,11 @@ impl ViewTime {
         f64::from(tick.since(self.tick)) - f64::from(self.fraction) / Self::FRACTIONS_PER_TICK
     }
 
+    /// How far this instant lies after another one, in ticks; negative if it lies before.
+    pub(crate) fn ticks_after(self, earlier: ViewTime) -> f64 {
+        earlier.ticks_before(self.tick) + f64::from(self.fraction) / Self::FRACTIONS_PER_TICK
+    }
+
     /// The fraction as a number in `0.0..1.0`; exact.
     pub fn fraction_f32(self) -> f32 {
         f32::from(self.fraction) / 65_536.0

@@ -3,6 +3,7 @@
 //! Hitboxes are tested as plain data, straight from history: there is no collider to move back and forth, and nothing to
 //! restore. This is the only place that knows rapier.
 
+mod arena;
 mod cast;
 mod colliders;
 mod occluders;
@@ -11,21 +12,19 @@ mod scale;
 mod screen;
 
 use bevy::prelude::*;
-use bevy_rapier3d::{
-    prelude::{RapierContext, ReadRapierContext},
-    rapier::parry::shape::Shape as ParryShape,
-};
+use bevy_rapier3d::rapier::parry::shape::Shape as ParryShape;
 
 use crate::{
     config::LagCompensationConfig,
-    hitbox::{Life, Occluder, Unhittable},
-    shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, SentTicks, Verdicts},
-    time::CurrentTick,
+    hitbox::{Life, Occluder},
+    shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, Verdicts},
+    time::{CurrentTick, ViewTime},
 };
+use arena::Arena;
 use cast::{Stop, isometry, normal_of, surface_normal};
 use occluders::{OccluderTombstones, begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
-use screen::Screen;
+use screen::{Screen, Window};
 
 pub(crate) use occluders::{OccluderHistory, record_occluders};
 pub(crate) use scale::adopt_collider_scale;
@@ -42,47 +41,49 @@ pub(crate) fn init_occluders(app: &mut App) {
         .add_observer(enable_hitbox);
 }
 
-/// Traces every admitted shot and decides its verdict.
-pub(crate) fn trace_shots(
+/// Refuses admitted shots whose screen cannot have looked so, and those that begin behind a wall.
+pub(crate) fn check_screens(
     mut shots: ResMut<AdmittedShots>,
     mut verdicts: ResMut<Verdicts>,
     config: Res<LagCompensationConfig>,
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,
-    sent: Res<SentTicks>,
-    rigs: rigs::RewoundRigs,
-    lives: Query<&Life>,
-    occluders: Query<(Entity, &OccluderHistory), With<Occluder>>,
-    gone_occluders: Res<OccluderTombstones>,
-    unhittable: Query<(), With<Unhittable>>,
-    // Each of them, if the game simulates several.
-    rapier: ReadRapierContext<()>,
+    arena: Arena,
 ) {
+    let timestep = time.timestep();
+    let window = Window { now: tick.0, ticks: config.history_ticks(timestep), timestep };
+    shots.0.retain_mut(|shot| {
+        let mut screen = Screen::new(shot.evidence.view_time, shot.displayed, &arena.sent);
+        let checked = arena.check(&mut screen, window, &shot.rules);
+        shot.displayed = screen.displayed;
+        // The muzzle belongs to the command tick.
+        let at = ViewTime::at(shot.evidence.command_tick);
+        let is_behind = |muzzle| arena.stands_between(muzzle, shot.ray.origin, at, shot.shooter);
+        let reason = match checked {
+            Ok(()) if shot.muzzle.is_some_and(is_behind) => RejectReason::MuzzleBlocked,
+            Ok(()) => return true,
+            Err(reason) => reason,
+        };
+        debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
+        verdicts.reject(shot.shooter, shot.id, reason, shot.evidence);
+        false
+    });
+}
+
+/// Traces every admitted shot and decides its verdict.
+pub(crate) fn trace_shots(
+    mut shots: ResMut<AdmittedShots>,
+    mut verdicts: ResMut<Verdicts>,
+    config: Res<LagCompensationConfig>,
+    arena: Arena,
+    lives: Query<&Life>,
+) {
+    let rigs = &arena.rigs;
     for shot in shots.0.drain(..) {
         let mut evidence = shot.evidence;
-        let (ray, view) = (shot.ray, evidence.view_time);
-        let mut screen = Screen::new(view, shot.displayed, &sent);
-        let occluder = |entity| occluders.get(entity).ok().map(|(_, history)| history);
-        let checked = screen
-            .check(tick.0, &config, time.timestep(), |rig| rigs.history(rig))
-            .and_then(|()| screen.check(tick.0, &config, time.timestep(), occluder));
-        if let Err(reason) = checked {
-            debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
-            verdicts.reject(shot.shooter, shot.id, reason, evidence);
-            continue;
-        }
-        let histories = occluders.iter().chain(gone_occluders.iter());
-        let own = |rig| rigs.are_one_with(rig, shot.shooter);
-        evidence.blocker = occluders::nearest(histories, &screen, ray, evidence.range, own);
-        let passes = |entity| {
-            let tracked = occluders.contains(entity) || gone_occluders.tells_of(entity, view);
-            tracked || unhittable.contains(entity) || rigs.is_part_of_rig_or(entity, shot.shooter)
-        };
-        for (simulation, colliders, joints, rigidbody_set) in &rapier.rapier_context {
-            let live = RapierContext { simulation, colliders, joints, rigidbody_set };
-            let reach = evidence.blocker.map_or(evidence.range, |blocker| blocker.distance);
-            evidence.blocker = colliders::nearest(&live, ray, reach, passes).or(evidence.blocker);
-        }
+        let ray = shot.ray;
+        let screen = Screen::new(evidence.view_time, shot.displayed, &arena.sent);
+        evidence.blocker = arena.nearest_blocker(&screen, ray, evidence.range, shot.shooter);
         let (nearest, tested) = rigs.nearest_hit(&screen, ray, evidence.range, shot.shooter, config.hit_corpses);
         evidence.rigs = tested;
         evidence.hit = nearest.map(|nearest| {

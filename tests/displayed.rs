@@ -4,7 +4,8 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    CheckPolicy, DisplayedRig, PoseBasis, RejectReason, SentTicks, SnapshotPair, Tick, prelude::*, test_app::TestApp,
+    AdmissionRules, CheckPolicy, DisplayedRig, PoseBasis, RejectReason, SentTicks, SnapshotPair, Tick, prelude::*,
+    test_app::TestApp,
 };
 use bevy_rapier3d::prelude::*;
 
@@ -56,8 +57,8 @@ fn held(start: u32) -> SnapshotPair {
     SnapshotPair::held(Tick(start))
 }
 
-fn config(app: &mut TestApp) -> Mut<'_, LagCompensationConfig> {
-    app.world_mut().resource_mut::<LagCompensationConfig>()
+fn rules(app: &mut TestApp) -> Mut<'_, AdmissionRules> {
+    app.world_mut().resource_mut::<LagCompensationConfig>().map_unchanged(|config| &mut config.admission)
 }
 
 #[test]
@@ -161,14 +162,14 @@ fn snapshots_that_cannot_be_true_are_refused_each_with_its_reason() {
     assert_eq!(reason(&mut app, 8.0, pair(91, 93)), RejectReason::SnapshotNotSent);
     assert_eq!(reason(&mut app, 8.0, pair(93, 90)), RejectReason::SnapshotsDisordered);
     assert_eq!(reason(&mut app, 8.0, held(84)), RejectReason::Missed);
-    config(&mut app).max_snapshot_deviation = 0.5;
+    rules(&mut app).max_snapshot_deviation = 0.5;
     assert_eq!(reason(&mut app, 8.0, held(84)), RejectReason::SnapshotsDeviate);
-    config(&mut app).max_freeze = Duration::from_millis(100);
+    rules(&mut app).max_freeze = Duration::from_millis(100);
     assert_eq!(reason(&mut app, 8.0, held(84)), RejectReason::ViewFrozen);
-    config(&mut app).max_snapshot_gap = Duration::from_millis(100);
+    rules(&mut app).max_snapshot_gap = Duration::from_millis(100);
     // It runs evenly, so that the wide pair is as good as any.
     assert_eq!(reason(&mut app, 8.0, pair(84, 96)), RejectReason::Missed);
-    config(&mut app).doubtful_snapshots = CheckPolicy::UseEstimate;
+    rules(&mut app).doubtful_snapshots = CheckPolicy::UseEstimate;
     assert_eq!(reason(&mut app, 8.0, held(84)), RejectReason::Missed);
 }
 
@@ -187,8 +188,8 @@ fn snapshots_too_far_apart_are_refused_only_where_that_matters() {
     app.add_systems(FixedUpdate, turn);
     app.run_to(Tick(99));
     send(&mut app, &[60, 80, 99]);
-    config(&mut app).max_snapshot_gap = Duration::from_millis(200);
-    config(&mut app).max_freeze = Duration::from_millis(200);
+    rules(&mut app).max_snapshot_gap = Duration::from_millis(200);
+    rules(&mut app).max_freeze = Duration::from_millis(200);
     for (rig, pair, expected) in [
         (turner, pair(80, 99), RejectReason::SnapshotsTooFarApart),
         (rester, pair(80, 99), RejectReason::Missed),
@@ -263,7 +264,7 @@ fn doors_are_rebuilt_from_the_snapshots_of_the_screen() {
     }
     // A door is not believed to have stood where no snapshot put it, either.
     let (mut app, shooter, door) = arena();
-    config(&mut app).max_snapshot_deviation = 0.2;
+    rules(&mut app).max_snapshot_deviation = 0.2;
     let screen = [DisplayedRig::interpolated(door, held(88))];
     let rejection = app.judge(shot(shooter, 11.0).seen_at(view(8.0)).made_of(&screen)).unwrap_err();
     assert_eq!(rejection.reason, RejectReason::SnapshotsDeviate);

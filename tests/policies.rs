@@ -41,8 +41,9 @@ fn arena() -> (TestApp, ShotEvent) {
     for sent in [80, 88, 96] {
         app.world_mut().resource_mut::<SentTicks>().note(Tick(sent), 64);
     }
-    let connection = ConnectionDelay { round_trip: 2 * tick, interpolation: 3 * tick, wait: tick };
-    let shot = ShotEvent { connection: Some(connection), ..ShotEvent::new(shooter, Tick(100), Vec3::ZERO, Vec3::Z) };
+    let delay = ConnectionDelay { round_trip: 2 * tick, interpolation: 3 * tick, wait: tick, ..default() };
+    let link = app.world_mut().spawn(delay).id();
+    let shot = ShotEvent::new(shooter, Tick(100), Vec3::ZERO, Vec3::Z).from_link(link);
     let rig = DisplayedRig::interpolated(target, SnapshotPair::new(Tick(88), Tick(96)));
     (app, shot.seen_at(ViewTime::at(Tick(92))).made_of(&[rig]))
 }

@@ -4,7 +4,7 @@ mod log;
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    Hitbox, LagCompensationPlugin, Rig, Tick, ViewTime,
+    AdmissionRules, Hitbox, LagCompensationConfig, LagCompensationPlugin, Rig, Tick, ViewTime,
     lightyear::{
         Displayed, FireShots, ShotChannel, ShotClientPlugin, ShotClientSystems, ShotProtocolPlugin, ShotRequest,
         ShotServerPlugin,
@@ -41,6 +41,7 @@ pub struct Shooter(pub u64);
 pub fn request(sequence: u32) -> ShotRequest<()> {
     ShotRequest {
         sequence,
+        shooter: None,
         command_tick: Tick(0),
         view_time: Some(ViewTime::at(Tick(0))),
         epoch: 0,
@@ -59,13 +60,15 @@ pub struct Strafing {
     pub feed_interpolation: bool,
     /// Whether clients get rigs of their own.
     pub spawn_shooters: bool,
+    /// What shots may claim.
+    pub admission: AdmissionRules,
     /// Whether clients shoot, until they are told to [`CeaseFire`].
     pub shoot: bool,
 }
 
 impl Default for Strafing {
     fn default() -> Self {
-        Self { feed_interpolation: true, spawn_shooters: true, shoot: true }
+        Self { feed_interpolation: true, spawn_shooters: true, admission: AdmissionRules::default(), shoot: true }
     }
 }
 
@@ -81,6 +84,7 @@ impl Scene for Strafing {
 
     fn server(&self, app: &mut App, config: &SimConfig) {
         app.add_plugins((LagCompensationPlugin::default(), ShotServerPlugin::<()>::default()))
+            .insert_resource(LagCompensationConfig { admission: self.admission, ..default() })
             .init_resource::<ServerLog>()
             .add_observer(log_hit)
             .add_observer(log_rejection)

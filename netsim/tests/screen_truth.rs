@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
+use bevy_hindsight::AdmissionRules;
 use netsim::{Fired, Judged, Network, Sim, SimConfig, Strafing};
 
 /// Seconds until the clocks have settled and the first shots, fired before that, are answered.
@@ -47,7 +48,9 @@ struct Outcome {
 }
 
 fn play(config: SimConfig, scene: Strafing, shots: usize) -> Outcome {
-    let mut sim = Sim::new(config, scene);
+    // What is measured is truth, and not where a server draws the line.
+    let admission = AdmissionRules { max_rewind: Duration::from_secs(1), ..AdmissionRules::default() };
+    let mut sim = Sim::new(config, Strafing { admission, ..scene });
     sim.run(SETTLING);
     let skip = sim.client_log(0).fired.len();
     sim.run_until("shots", Duration::from_secs(120), |sim| sim.client_log(0).fired.len() >= skip + shots);

@@ -1,37 +1,43 @@
 //! What the server knows of a connection.
 
-use core::time::Duration;
-
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_replicon::prelude::VisibilityFilter;
 use lightyear::prelude::{PingManager, PredictionTarget, RemoteId, client::Client};
 
-use super::ShotServerConfig;
-use crate::shot::{ConnectionDelay, SentTicks, ShotEvent, Shown};
+use super::{ShotData, ShotServerConfig, inbox::Inbox};
+use crate::shot::{ConnectionDelay, RoundTripEstimate, SentTicks, ShotEvent, Shown};
 
-/// The delays of all connections.
-#[derive(SystemParam)]
-pub(super) struct Connections<'w, 's> {
-    links: Query<'w, 's, (&'static PingManager, Has<Client>)>,
-    sent: Res<'w, SentTicks>,
-    config: Res<'w, ShotServerConfig>,
-    time: Res<'w, Time<Fixed>>,
+/// How often a link's own pings have come back, and what they told.
+#[derive(Component, Default)]
+pub(super) struct LinkProbe {
+    pongs: u32,
+    round_trip: RoundTripEstimate,
 }
 
-impl Connections<'_, '_> {
-    /// The delay of a link whose shots wait for so long. The host of a listen server sees the present.
-    pub(super) fn delay_of(&self, link: Entity, wait: Duration) -> Option<ConnectionDelay> {
-        let (ping, is_host) = self.links.get(link).ok()?;
-        if is_host {
-            return Some(ConnectionDelay::default());
+/// Measures the delay of each connection. The host of a listen server sees the present.
+pub(super) fn measure_connections<W: ShotData>(
+    mut links: Query<(&PingManager, &Inbox<W>, &mut LinkProbe, &mut ConnectionDelay), Without<Client>>,
+    sent: Res<SentTicks>,
+    config: Res<ShotServerConfig>,
+    time: Res<Time<Fixed>>,
+) {
+    let timestep = time.timestep();
+    let interval = timestep.mul_f32(sent.mean_interval().unwrap_or(1.0));
+    // As lightyear places it.
+    let placed = &config.interpolation;
+    let interpolation = interval.mul_f32(placed.send_interval_ratio).max(placed.min_delay);
+    for (ping, inbox, mut probe, mut delay) in &mut links {
+        if probe.pongs != ping.latency_samples_recv() {
+            probe.pongs = ping.latency_samples_recv();
+            probe.round_trip.observe(ping.rtt(), timestep);
         }
-        let timestep = self.time.timestep();
-        let interval = timestep.mul_f32(self.sent.mean_interval().unwrap_or(1.0));
-        let placed = &self.config.interpolation;
-        // As lightyear places it.
-        let interpolation = interval.mul_f32(placed.send_interval_ratio).max(placed.min_delay)
-            + placed.sync.jitter_margin(ping.jitter(), timestep);
-        Some(ConnectionDelay { round_trip: ping.rtt(), interpolation, wait })
+        delay.set_if_neq(ConnectionDelay {
+            round_trip: probe.round_trip.get(),
+            jitter: ping.jitter(),
+            interpolation,
+            jitter_margin: placed.sync.jitter_margin(ping.jitter(), timestep),
+            wait: inbox.wait(timestep),
+        });
     }
 }
 

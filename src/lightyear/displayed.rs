@@ -104,7 +104,7 @@ fn jumps(before: Displayed, now: Displayed, frame: f64) -> bool {
     let (Displayed::Past(from), Displayed::Past(to)) = (before, now) else {
         return core::mem::discriminant(&before) != core::mem::discriminant(&now);
     };
-    let played = from.ticks_before(to.tick) + to.ticks_before(to.tick).abs();
+    let played = to.ticks_after(from);
     played < 0.0 || (played - frame).abs() > 1.0 + LARGEST_SLEW * frame
 }
 

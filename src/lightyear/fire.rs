@@ -92,6 +92,19 @@ impl<W: ShotData> FireShots<'_, '_, W> {
     ///
     /// See [`FireError`].
     pub fn fire(&mut self, ray: Ray3d, range: f32, weapon: W) -> Result<ShotId, FireError> {
+        self.fire_as(None, ray, range, weapon)
+    }
+
+    /// Like [`fire`](Self::fire), from one of several rigs that this client controls: a turret, a drone.
+    ///
+    /// # Errors
+    ///
+    /// See [`FireError`].
+    pub fn fire_from(&mut self, shooter: Entity, ray: Ray3d, range: f32, weapon: W) -> Result<ShotId, FireError> {
+        self.fire_as(Some(shooter), ray, range, weapon)
+    }
+
+    fn fire_as(&mut self, shooter: Option<Entity>, ray: Ray3d, range: f32, weapon: W) -> Result<ShotId, FireError> {
         let on_network = matches!(self.network.mode, NetworkTopology::Client(_) | NetworkTopology::HostClient { .. });
         if !on_network {
             return Err(FireError::NotConnected);
@@ -106,6 +119,7 @@ impl<W: ShotData> FireShots<'_, '_, W> {
         let sequence = self.outbox.sequence;
         self.outbox.waiting.push(ShotRequest {
             sequence,
+            shooter,
             command_tick: Tick(self.local.tick().0) + u32::from(self.sync.input_delay()),
             view_time,
             epoch: self.epoch.0,
@@ -229,6 +243,7 @@ mod tests {
         let view_time = Some(ViewTime::new(Tick(90), 7));
         let request = |tick| ShotRequest {
             sequence: tick,
+            shooter: None,
             command_tick: Tick(tick),
             view_time,
             epoch: 0,

@@ -23,6 +23,7 @@ pub(super) struct InboxLimits {
     pub(super) late: u32,
     pub(super) ahead: u32,
     pub(super) waiting: usize,
+    pub(super) per_tick: usize,
 }
 
 impl<W: Send + Sync + 'static> Default for Inbox<W> {
@@ -86,9 +87,14 @@ impl<W: Send + Sync + 'static> Inbox<W> {
         }
         self.waiting.sort_unstable_by_key(|shot| (shot.command_tick.since(now), shot.sequence));
         let due = self.waiting.partition_point(|shot| shot.command_tick.since(now) <= 0);
-        for shot in self.waiting.drain(..due) {
+        for (number, shot) in self.waiting.drain(..due).enumerate() {
             let late = now.since(shot.command_tick) > limits.late as i32;
-            to(shot, late.then_some(RejectReason::TooLate));
+            let refused = if late {
+                Some(RejectReason::TooLate)
+            } else {
+                (number >= limits.per_tick).then_some(RejectReason::TooManyShots)
+            };
+            to(shot, refused);
         }
     }
 }
@@ -142,11 +148,12 @@ mod tests {
     use super::*;
     use crate::ViewTime;
 
-    const LIMITS: InboxLimits = InboxLimits { late: 32, ahead: 64, waiting: 4 };
+    const LIMITS: InboxLimits = InboxLimits { late: 32, ahead: 64, waiting: 4, per_tick: 3 };
 
     fn shot(sequence: u32, tick: u32) -> ShotRequest<()> {
         ShotRequest {
             sequence,
+            shooter: None,
             command_tick: Tick(tick),
             view_time: Some(ViewTime::at(Tick(tick))),
             epoch: 0,
@@ -203,7 +210,8 @@ mod tests {
         }
         let refused = [(1, Some(RejectReason::CommandTickAhead)), (6, Some(RejectReason::TooManyWaiting))];
         assert_eq!(release(&mut inbox, 100), refused);
-        assert_eq!(release(&mut inbox, 110).len(), 4);
+        let too_many = Some(RejectReason::TooManyShots);
+        assert_eq!(release(&mut inbox, 110), [(2, None), (3, None), (4, None), (5, too_many)]);
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct ShotChannel;
 pub struct ShotRequest<W> {
     /// The client's number for this shot.
     pub sequence: u32,
+    /// Who shoots, as an entity of the receiver's world; `None` for the rig that the connection controls.
+    pub shooter: Option<Entity>,
     /// The tick for which the client predicted the shot.
     pub command_tick: Tick,
     /// What the client's screen showed; `None` if that was no state of the server.
@@ -53,6 +55,9 @@ pub struct ShotRequest<W> {
 
 impl<W> MapEntities for ShotRequest<W> {
     fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        if let Some(shooter) = &mut self.shooter {
+            *shooter = mapper.get_mapped(*shooter);
+        }
         for displayed in self.displayed.iter_mut().flatten().flatten() {
             displayed.rig = mapper.get_mapped(displayed.rig);
         }

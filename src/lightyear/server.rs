@@ -10,7 +10,7 @@ use lightyear::prelude::{
 
 use super::{
     SegmentNumber, ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict,
-    connection::{Connections, PredictedRigs},
+    connection::{LinkProbe, PredictedRigs, measure_connections},
     inbox::{Inbox, InboxLimits},
     segment::number_segments,
 };
@@ -21,8 +21,8 @@ use crate::{
     plugin::LagCompensationPlugin,
     schedule::LagCompensationSystems,
     shot::{
-        DisplayedRigs, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent, ShotId, Verdicts,
-        report_verdicts,
+        ConnectionDelay, DisplayedRigs, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent,
+        ShotId, Verdicts, report_verdicts,
     },
     time::{CurrentTick, Tick, ViewTime},
     trace::record_occluders,
@@ -34,8 +34,9 @@ use crate::{
 /// [`LagCompensationPlugin`].
 ///
 /// The shooter of a connection is the [`Rig`] that it controls (lightyear's `ControlledBy`, on the rig itself or above it); if
-/// it controls several, the one with the smallest [`RigId`]. A connection that controls none is answered with
-/// [`RejectReason::ShooterUnknown`].
+/// it controls several, the one that the shot names, or the one with the smallest [`RigId`]. A connection that controls none is
+/// answered with [`RejectReason::ShooterUnknown`], and one that names another one's with
+/// [`RejectReason::ShooterNotControlled`].
 ///
 /// The host of a listen server plays in the server's own world and is judged in the present: by the tick that its last frame
 /// has drawn.
@@ -63,6 +64,11 @@ pub struct ShotServerConfig {
     /// How many shots may wait for their ticks at a time. Default: 32; more are refused as
     /// [`RejectReason::TooManyWaiting`].
     pub max_waiting: usize,
+    /// How many shots of one connection are judged in a tick. Default: 8; more are refused as [`RejectReason::TooManyShots`].
+    ///
+    /// Too low, and a fast weapon jams after a lost packet, when its shots come together; too high, and a modified client can
+    /// make the server work.
+    pub max_per_tick: usize,
     /// How the clients place their interpolation; they should have the same `InterpolationConfig`. Default: lightyear's. Used
     /// for estimates, see [`ConnectionDelay`](crate::ConnectionDelay).
     pub interpolation: InterpolationConfig,
@@ -74,6 +80,7 @@ impl Default for ShotServerConfig {
             max_late: Duration::from_millis(500),
             max_ahead: Duration::from_secs(1),
             max_waiting: 32,
+            max_per_tick: 8,
             interpolation: InterpolationConfig::default(),
         }
     }
@@ -82,7 +89,12 @@ impl Default for ShotServerConfig {
 impl ShotServerConfig {
     fn limits(&self, timestep: Duration) -> InboxLimits {
         let ticks = |time: Duration| time.as_nanos().div_ceil(timestep.as_nanos().max(1)).min(1 << 30) as u32;
-        InboxLimits { late: ticks(self.max_late), ahead: ticks(self.max_ahead), waiting: self.max_waiting }
+        InboxLimits {
+            late: ticks(self.max_late),
+            ahead: ticks(self.max_ahead),
+            waiting: self.max_waiting,
+            per_tick: self.max_per_tick,
+        }
     }
 }
 
@@ -115,7 +127,7 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
         app.init_resource::<ShotServerConfig>()
             .add_message::<ShotReceived<W>>()
             .add_systems(PreUpdate, receive_requests::<W>.after(MessageSystems::Receive))
-            .add_systems(FixedPreUpdate, follow_local_timeline)
+            .add_systems(FixedPreUpdate, (follow_local_timeline, measure_connections::<W>))
             .add_systems(PostUpdate, note_sent_ticks.before(ServerSystems::Send))
             .add_systems(
                 schedule,
@@ -129,6 +141,8 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
                 ),
             );
         app.register_required_components::<ClientOf, Inbox<W>>();
+        app.register_required_components::<ClientOf, LinkProbe>();
+        app.register_required_components::<ClientOf, ConnectionDelay>();
         app.register_required_components::<Rig, SegmentNumber>();
         app.register_required_components::<Occluder, SegmentNumber>();
     }
@@ -167,19 +181,24 @@ struct Shooters<'w, 's> {
 }
 
 impl Shooters<'_, '_> {
-    fn of(&self, link: Entity) -> Option<Entity> {
+    /// The rig that shoots for a link: the one that it names, or else its first.
+    fn of(&self, link: Entity, named: Option<Entity>) -> Result<Entity, RejectReason> {
         let owner_of = |rig| {
             let mut ancestry = core::iter::once(rig).chain(self.parents.iter_ancestors(rig));
             ancestry.find_map(|entity| self.controlled.get(entity).ok())
         };
-        let own = self.rigs.iter().filter(|(rig, _)| owner_of(*rig).is_some_and(|by| by.owner == link));
-        own.map(|(rig, id)| (id.copied().unwrap_or_default(), rig)).min().map(|(_, rig)| rig)
+        let is_own = |rig| owner_of(rig).is_some_and(|by| by.owner == link);
+        if let Some(named) = named {
+            return if is_own(named) { Ok(named) } else { Err(RejectReason::ShooterNotControlled) };
+        }
+        let own = self.rigs.iter().filter(|(rig, _)| is_own(*rig));
+        let first = own.map(|(rig, id)| (id.copied().unwrap_or_default(), rig)).min().map(|(_, rig)| rig);
+        first.ok_or(RejectReason::ShooterUnknown)
     }
 }
 
 fn release_shots<W: ShotData>(
     mut links: Query<(Entity, &mut Inbox<W>, &mut MessageSender<ShotVerdict>)>,
-    measured: Connections,
     predicted: PredictedRigs,
     shooters: Shooters,
     tick: Res<CurrentTick>,
@@ -195,18 +214,19 @@ fn release_shots<W: ShotData>(
         if inbox.is_empty() {
             continue;
         }
-        let connection = measured.delay_of(link, inbox.wait(time.timestep()));
-        let shooter = shooters.of(link);
         inbox.release(now, limits, |request, refused| {
-            let Some(shooter) = shooter else {
-                debug!("shot {} of link `{link}`, which controls no rig", request.sequence);
-                sender.send::<ShotChannel>(ShotVerdict {
-                    sequence: request.sequence,
-                    judged_at: now,
-                    view_time: request.view_time.unwrap_or(ViewTime::at(request.command_tick)),
-                    outcome: ShotOutcome::Rejected(RejectReason::ShooterUnknown),
-                });
-                return;
+            let shooter = match shooters.of(link, request.shooter) {
+                Ok(shooter) => shooter,
+                Err(reason) => {
+                    debug!("shot {} of link `{link}` refused: {reason:?}", request.sequence);
+                    sender.send::<ShotChannel>(ShotVerdict {
+                        sequence: request.sequence,
+                        judged_at: now,
+                        view_time: request.view_time.unwrap_or(ViewTime::at(request.command_tick)),
+                        outcome: ShotOutcome::Rejected(reason),
+                    });
+                    return;
+                }
             };
             let shot = ShotEvent {
                 shooter,
@@ -218,7 +238,10 @@ fn release_shots<W: ShotData>(
                 command_tick: request.command_tick,
                 displayed: request.displayed.map(known_rigs),
                 view_source: None,
-                connection,
+                link: Some(link),
+                epoch: request.epoch,
+                rules: None,
+                refused: None,
             };
             let refused = refused.or_else(|| predicted.refuses(&shot, link).then_some(RejectReason::RigNotPredicted));
             if let Some(reason) = refused {

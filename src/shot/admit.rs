@@ -1,11 +1,19 @@
 //! Which shots may be traced.
 
-use bevy::{ecs::entity::Entities, math::InvalidDirectionError, prelude::*};
+use core::time::Duration;
 
-use super::{DisplayedRig, DisplayedRigs, Evidence, RejectReason, SentTicks, ShotEvent, ShotId, Verdicts};
+use bevy::{math::InvalidDirectionError, prelude::*};
+
+use super::{
+    Adjustment, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, Muzzle, RejectReason,
+    RewindBudget, SentTicks, ShotCounters, ShotEvent, ShotId, Verdicts, ViewGuard,
+    connection::in_ticks,
+    guard::Claim,
+    shooter::{Origin, Shooters},
+};
 use crate::{
     config::LagCompensationConfig,
-    policy::ViewSource,
+    policy::{AdmissionRules, CheckPolicy, ViewSource},
     time::{CurrentTick, Tick, ViewTime},
 };
 
@@ -15,13 +23,27 @@ pub(crate) struct AdmittedShot {
     pub(crate) shooter: Entity,
     pub(crate) id: ShotId,
     pub(crate) ray: Ray3d,
+    /// The shooter's own muzzle: nothing may stand between it and the origin of the ray.
+    pub(crate) muzzle: Option<Vec3>,
     pub(crate) evidence: Evidence,
     pub(crate) displayed: Option<DisplayedRigs>,
+    pub(crate) rules: AdmissionRules,
+    /// What it says of its view, if that was believed.
+    claim: Option<Claim>,
 }
 
 /// The shots of this tick that are still to be traced.
 #[derive(Resource, Default)]
 pub(crate) struct AdmittedShots(pub(crate) Vec<AdmittedShot>);
+
+/// The tick in which shots are admitted.
+#[derive(Clone, Copy)]
+struct Now {
+    tick: Tick,
+    timestep: Duration,
+    /// How many ticks the server remembers.
+    window: u32,
+}
 
 /// Reads all shots of this tick; those that must not be traced get their verdict.
 pub(crate) fn admit_shots(
@@ -30,43 +52,166 @@ pub(crate) fn admit_shots(
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
     sent: Res<SentTicks>,
-    entities: &Entities,
+    shooters: Shooters,
+    mut links: Query<(&ConnectionDelay, &mut ViewGuard, &mut ShotCounters)>,
     mut admitted: ResMut<AdmittedShots>,
     mut verdicts: ResMut<Verdicts>,
 ) {
-    let now = tick.0;
-    let window = config.history_ticks(time.timestep());
+    let now = Now { tick: tick.0, timestep: time.timestep(), window: config.history_ticks(time.timestep()) };
     for shot in shots.read() {
-        let mut evidence = Evidence::of(shot, now);
+        let mut link = shot.link.and_then(|link| links.get_mut(link).ok());
+        let rules = shot.rules.unwrap_or(config.admission);
+        let mut evidence = Evidence::of(shot, now.tick);
         let wanted = shot.view_source.unwrap_or(config.view_source);
-        (evidence.view_source, evidence.view_time) = shot.view_by(wanted, now, time.timestep());
-        let view = evidence.view_time;
-        let displayed = shot.displayed.filter(|_| evidence.view_source == ViewSource::AsDisplayed);
-        let checked = if entities.contains_spawned(shot.shooter) {
-            check(shot, view, now, window).and_then(|ray| {
-                let mut rigs = displayed.iter().flatten().flatten();
-                rigs.try_for_each(|rig| check_displayed(rig, view, now, window, &sent)).map(|()| ray)
-            })
-        } else {
-            Err(RejectReason::ShooterUnknown)
-        };
+        let measured = link.as_ref().map(|(delay, ..)| *delay);
+        (evidence.view_source, evidence.view_time) = shot.view_by(wanted, measured, now.tick, now.timestep);
+        let checked = (|| {
+            if !shooters.exists(shot.shooter) {
+                return Err(RejectReason::ShooterUnknown);
+            }
+            if let Some(reason) = shot.refused {
+                return Err(reason);
+            }
+            let direction = check(shot, now)?;
+            check_instant(evidence.view_time, now)?;
+            let claims = is_claim(&evidence);
+            if let Some((delay, guard, counters)) = link.as_mut().filter(|_| claims) {
+                evidence.budget = Some(RewindBudget::new(delay, evidence.view_time, shot.command_tick, now.timestep));
+                adjust(&mut evidence, shot, delay, guard, counters, &rules, now)?;
+            }
+            let displayed = shot.displayed.filter(|_| evidence.view_source == ViewSource::AsDisplayed);
+            for rig in displayed.iter().flatten().flatten() {
+                check_displayed(rig, evidence.view_time, now, &sent)?;
+            }
+            let origin = shooters.check(shot, *direction, &config, now.timestep)?;
+            Ok((direction, displayed, origin))
+        })();
+        let (shooter, id) = (shot.shooter, shot.id);
         match checked {
-            Ok(ray) => {
-                evidence.direction = *ray.direction;
+            Ok((direction, displayed, Origin { point, muzzle })) => {
+                (evidence.origin, evidence.direction) = (point, *direction);
                 evidence.range = shot.range.min(config.max_range.max(0.0));
-                let (shooter, id) = (shot.shooter, shot.id);
-                admitted.0.push(AdmittedShot { shooter, id, ray, evidence, displayed });
+                let ray = Ray3d::new(point, direction);
+                // A claim that was not believed is none to compare others with.
+                let claim = claim_of(shot).filter(|_| link.is_some() && is_claim(&evidence));
+                admitted.0.push(AdmittedShot { shooter, id, ray, muzzle, evidence, displayed, rules, claim });
             }
             Err(reason) => {
-                debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
-                verdicts.reject(shot.shooter, shot.id, reason, evidence);
+                debug!("shot {id:?} of `{shooter}` refused: {reason:?}");
+                verdicts.reject(shooter, id, reason, evidence);
             }
         }
     }
 }
 
-/// Checks all that can be checked without the world; `window` is the number of ticks that the server remembers.
-fn check(shot: &ShotEvent, view: ViewTime, now: Tick, window: u32) -> Result<Ray3d, RejectReason> {
+/// The last check: what the weapons of the shooters allow. Takes ammunition for each shot that will be traced, and remembers
+/// what it has claimed.
+pub(crate) fn fire_weapons(
+    mut admitted: ResMut<AdmittedShots>,
+    mut verdicts: ResMut<Verdicts>,
+    mut guards: Query<&mut ViewGuard>,
+    mut shooters: Query<(Option<&mut FireControl>, Option<&mut Muzzle>)>,
+    time: Res<Time<Fixed>>,
+) {
+    admitted.0.retain_mut(|shot| {
+        let tick = shot.evidence.command_tick;
+        if let Ok((weapon, muzzle)) = shooters.get_mut(shot.shooter) {
+            if let Some(mut weapon) = weapon {
+                if let Err(reason) = weapon.check(tick, time.timestep()) {
+                    debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
+                    verdicts.reject(shot.shooter, shot.id, reason, shot.evidence);
+                    return false;
+                }
+                weapon.fire(tick, time.timestep());
+                shot.evidence.range = shot.evidence.range.min(weapon.range());
+            }
+            if let Some(mut muzzle) = muzzle {
+                muzzle.fire(tick, shot.evidence.direction);
+            }
+        }
+        if let Some(claim) = shot.claim
+            && let Some(mut guard) = shot.evidence.link.and_then(|link| guards.get_mut(link).ok())
+        {
+            guard.remember(claim);
+        }
+        true
+    });
+}
+
+/// Whether a shot is still to be judged by what it claims.
+fn is_claim(evidence: &Evidence) -> bool {
+    matches!(evidence.view_source, ViewSource::AsDisplayed | ViewSource::Reported) && evidence.adjusted.is_none()
+}
+
+/// What a shot says of its view.
+fn claim_of(shot: &ShotEvent) -> Option<Claim> {
+    let ShotEvent { command_tick, epoch, .. } = *shot;
+    Some(Claim { sequence: shot.id.sequence, command_tick, view: shot.view_time?, epoch })
+}
+
+/// Checks the claimed view of a shot against what the server knows of its connection; where it goes too far, it is refused or
+/// moved, as the rules say.
+fn adjust(
+    evidence: &mut Evidence,
+    shot: &ShotEvent,
+    delay: &ConnectionDelay,
+    guard: &mut ViewGuard,
+    counters: &mut ShotCounters,
+    rules: &AdmissionRules,
+    now: Now,
+) -> Result<(), RejectReason> {
+    let Some(claim) = claim_of(shot) else { return Ok(()) };
+    let measured = delay.rewind().as_secs_f64();
+    let difference = claim.view.ticks_before(claim.command_tick) * now.timestep.as_secs_f64() - measured;
+    // Who can make the line tremble at will gains nothing from it.
+    let allowed = rules.tolerance.saturating_sub((delay.jitter * 2).min(rules.tolerance * 3 / 4));
+    counters.note_claim(difference * 1e3, allowed);
+    let by_estimate = |evidence: &mut Evidence, policy: CheckPolicy, reason| match policy {
+        CheckPolicy::Reject => Err(reason),
+        CheckPolicy::Clamp | CheckPolicy::UseEstimate => {
+            evidence.view_time = delay.estimate(claim.command_tick, now.timestep);
+            evidence.view_source = ViewSource::Estimated;
+            evidence.adjusted = Some(Adjustment { policy: CheckPolicy::UseEstimate, reason });
+            Ok(())
+        }
+    };
+    if difference.abs() > allowed.as_secs_f64() {
+        let reason = RejectReason::ViewTimeImplausible;
+        if rules.implausible_view == CheckPolicy::Clamp {
+            let furthest = (measured + allowed.as_secs_f64().copysign(difference)).max(0.0);
+            let ticks = furthest / now.timestep.as_secs_f64().max(f64::MIN_POSITIVE);
+            evidence.view_time = ViewTime::before(claim.command_tick, ticks);
+            evidence.view_source = ViewSource::Reported;
+            evidence.adjusted = Some(Adjustment { policy: CheckPolicy::Clamp, reason });
+        } else {
+            by_estimate(evidence, rules.implausible_view, reason)?;
+        }
+    } else if let Err(reason) = guard.check(claim) {
+        let policy = if reason == RejectReason::ViewTimeBackwards { rules.backward_view } else { rules.fast_view };
+        by_estimate(evidence, policy, reason)?;
+    }
+    limit_rewind(evidence, rules, now)
+}
+
+/// Holds a view time to the longest rewind.
+fn limit_rewind(evidence: &mut Evidence, rules: &AdmissionRules, now: Now) -> Result<(), RejectReason> {
+    let most = in_ticks(rules.max_rewind, now.timestep);
+    if evidence.view_time.ticks_before(evidence.command_tick) > most {
+        let reason = RejectReason::ViewTimeTooOld;
+        match rules.old_view {
+            CheckPolicy::Reject => return Err(reason),
+            policy => {
+                evidence.view_time = ViewTime::before(evidence.command_tick, most);
+                evidence.view_source = evidence.view_source.max(ViewSource::Reported);
+                evidence.adjusted.get_or_insert(Adjustment { policy, reason });
+            }
+        }
+    }
+    check_instant(evidence.view_time, now)
+}
+
+/// Checks all that can be checked without the world; the direction, of unit length.
+fn check(shot: &ShotEvent, now: Now) -> Result<Dir3, RejectReason> {
     if !shot.origin.is_finite() {
         return Err(RejectReason::OriginNotFinite);
     }
@@ -77,37 +222,29 @@ fn check(shot: &ShotEvent, view: ViewTime, now: Tick, window: u32) -> Result<Ray
     if shot.range.is_nan() || shot.range < 0.0 {
         return Err(RejectReason::RangeInvalid);
     }
-    let oldest = now - window;
-    if shot.command_tick.since(now) > 0 {
+    if shot.command_tick.since(now.tick) > 0 {
         return Err(RejectReason::CommandTickAhead);
     }
-    if shot.command_tick.since(oldest) < 0 {
+    if shot.command_tick.since(now.tick - now.window) < 0 {
         return Err(RejectReason::CommandTickTooOld);
     }
-    check_instant(view, now, window)?;
-    Ok(Ray3d::new(shot.origin, direction))
+    Ok(direction)
 }
 
 /// Whether the server has a memory of an instant.
-fn check_instant(view: ViewTime, now: Tick, window: u32) -> Result<(), RejectReason> {
-    if view.is_after(now) {
+fn check_instant(view: ViewTime, now: Now) -> Result<(), RejectReason> {
+    if view.is_after(now.tick) {
         return Err(RejectReason::ViewTimeAhead);
     }
-    if view.tick.since(now - window) < 0 {
+    if view.tick.since(now.tick - now.window) < 0 {
         return Err(RejectReason::ViewTimeTooOld);
     }
     Ok(())
 }
 
 /// Checks what a shot says of one rig, as far as that can be done without knowing where the rig stood.
-fn check_displayed(
-    rig: &DisplayedRig,
-    view: ViewTime,
-    now: Tick,
-    window: u32,
-    sent: &SentTicks,
-) -> Result<(), RejectReason> {
-    check_instant(rig.instant(view), now, window)?;
+fn check_displayed(rig: &DisplayedRig, view: ViewTime, now: Now, sent: &SentTicks) -> Result<(), RejectReason> {
+    check_instant(rig.instant(view), now)?;
     rig.check(view, sent)
 }
 
@@ -115,23 +252,22 @@ fn check_displayed(
 mod tests {
     use super::*;
 
-    const NOW: Tick = Tick(200);
-    const WINDOW: u32 = 64;
+    const TICK: Tick = Tick(200);
+    const NOW: Now = Now { tick: TICK, timestep: Duration::from_nanos(15_625_000), window: 64 };
 
     fn shot() -> ShotEvent {
-        ShotEvent::new(Entity::PLACEHOLDER, NOW, Vec3::ZERO, Vec3::Z).seen_at(ViewTime::at(Tick(194)))
+        ShotEvent::new(Entity::PLACEHOLDER, TICK, Vec3::ZERO, Vec3::Z).seen_at(ViewTime::at(Tick(194)))
     }
 
     fn reason(change: impl FnOnce(&mut ShotEvent)) -> Option<RejectReason> {
         let mut shot = shot();
         change(&mut shot);
-        check(&shot, shot.requested_view(), NOW, WINDOW).err()
+        check(&shot, NOW).and_then(|_| check_instant(shot.requested_view(), NOW)).err()
     }
 
     #[test]
     fn a_sound_shot_is_admitted_with_a_unit_direction() {
-        let ray = check(&ShotEvent { direction: Vec3::X * 7.0, ..shot() }, ViewTime::at(NOW), NOW, WINDOW).unwrap();
-        assert_eq!(ray, Ray3d::new(Vec3::ZERO, Dir3::X));
+        assert_eq!(check(&ShotEvent { direction: Vec3::X * 7.0, ..shot() }, NOW), Ok(Dir3::X));
     }
 
     #[test]
@@ -150,7 +286,7 @@ mod tests {
     /// B20: the window ends where it says, and not at a whole second.
     #[test]
     fn b20_view_times_are_admitted_to_the_end_of_the_window() {
-        let view = |delay| reason(|shot| shot.view_time = Some(ViewTime::before(NOW, delay)));
+        let view = |delay| reason(|shot| shot.view_time = Some(ViewTime::before(TICK, delay)));
         assert_eq!(view(64.0), None);
         assert_eq!(view(64.1), Some(RejectReason::ViewTimeTooOld));
         assert_eq!(view(0.0), None);
@@ -160,9 +296,9 @@ mod tests {
 
     #[test]
     fn command_ticks_outside_the_window_are_refused() {
-        assert_eq!(reason(|shot| shot.command_tick = NOW + 1), Some(RejectReason::CommandTickAhead));
-        assert_eq!(reason(|shot| shot.command_tick = NOW + 10_000), Some(RejectReason::CommandTickAhead));
-        assert_eq!(reason(|shot| shot.command_tick = NOW - 64), None);
-        assert_eq!(reason(|shot| shot.command_tick = NOW - 65), Some(RejectReason::CommandTickTooOld));
+        assert_eq!(reason(|shot| shot.command_tick = TICK + 1), Some(RejectReason::CommandTickAhead));
+        assert_eq!(reason(|shot| shot.command_tick = TICK + 10_000), Some(RejectReason::CommandTickAhead));
+        assert_eq!(reason(|shot| shot.command_tick = TICK - 64), None);
+        assert_eq!(reason(|shot| shot.command_tick = TICK - 65), Some(RejectReason::CommandTickTooOld));
     }
 }

@@ -3,9 +3,9 @@
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{ConnectionDelay, DisplayedRig, DisplayedRigs};
+use super::{DisplayedRig, DisplayedRigs, RejectReason};
 use crate::{
-    policy::ViewSource,
+    policy::{AdmissionRules, ViewSource},
     time::{Tick, ViewTime},
 };
 
@@ -70,8 +70,17 @@ pub struct ShotEvent {
     /// How this shot's view is to be found: the rule of its weapon. `None` for that of the server,
     /// [`LagCompensationConfig::view_source`](crate::LagCompensationConfig::view_source).
     pub view_source: Option<ViewSource>,
-    /// What the server has measured of the connection it came over; `None` for shots of the server's own.
-    pub connection: Option<ConnectionDelay>,
+    /// The entity that stands for the connection it came over, with its [`ConnectionDelay`](crate::ConnectionDelay). `None`
+    /// for shots of the server's own, whose view times are believed.
+    pub link: Option<Entity>,
+    /// The number of the presentation that the screen showed; another one after each jump of it. Views of two presentations
+    /// are not compared.
+    pub epoch: u16,
+    /// What this shot may claim: the rules of its weapon. `None` for those of the server,
+    /// [`LagCompensationConfig::admission`](crate::LagCompensationConfig::admission).
+    pub rules: Option<AdmissionRules>,
+    /// Why a rule of the game's own refuses this shot; see [`ShotEvent::refuse`].
+    pub refused: Option<RejectReason>,
 }
 
 impl ShotEvent {
@@ -88,7 +97,10 @@ impl ShotEvent {
             command_tick,
             displayed: None,
             view_source: None,
-            connection: None,
+            link: None,
+            epoch: 0,
+            rules: None,
+            refused: None,
         }
     }
 
@@ -110,6 +122,38 @@ impl ShotEvent {
     /// The same shot, judged by this source, whatever that of the server is.
     pub const fn judged_by(self, source: ViewSource) -> Self {
         Self { view_source: Some(source), ..self }
+    }
+
+    /// Refuses this shot, unless it has been refused before: a rule of the game's own, in a system between
+    /// [`LagCompensationSystems::ReceiveShots`](crate::LagCompensationSystems::ReceiveShots) and
+    /// [`AdmitShots`](crate::LagCompensationSystems::AdmitShots). It is answered with the reason, for example a
+    /// [`RejectReason::Game`].
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_hindsight::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Stunned;
+    ///
+    /// const STUNNED: RejectReason = RejectReason::Game(1);
+    ///
+    /// fn the_stunned_cannot_shoot(mut shots: MessageMutator<ShotEvent>, stunned: Query<(), With<Stunned>>) {
+    ///     for shot in shots.read() {
+    ///         if stunned.contains(shot.shooter) {
+    ///             shot.refuse(STUNNED);
+    ///         }
+    ///     }
+    /// }
+    /// # bevy::ecs::system::assert_is_system(the_stunned_cannot_shoot);
+    /// ```
+    pub fn refuse(&mut self, reason: RejectReason) {
+        self.refused.get_or_insert(reason);
+    }
+
+    /// The same shot, come over this connection.
+    pub const fn from_link(self, link: Entity) -> Self {
+        Self { link: Some(link), ..self }
     }
 
     /// The same shot with another id.

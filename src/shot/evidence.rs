@@ -2,10 +2,10 @@
 
 use bevy::prelude::*;
 
-use super::{PoseBasis, ShotEvent};
+use super::{PoseBasis, RejectReason, RewindBudget, ShotEvent};
 use crate::{
     hitbox::{LifeNumber, Zone},
-    policy::ViewSource,
+    policy::{CheckPolicy, ViewSource},
     shape::Shape,
     time::{Tick, ViewTime},
 };
@@ -22,6 +22,12 @@ pub struct Evidence {
     pub view_time: ViewTime,
     /// Where that instant comes from, and the poses.
     pub view_source: ViewSource,
+    /// If that instant is not the one that the shot claimed: why, and what was done.
+    pub adjusted: Option<Adjustment>,
+    /// Of what its rewind is made; `None` for shots that did not come over a measured connection.
+    pub budget: Option<RewindBudget>,
+    /// The connection that the shot came over.
+    pub link: Option<Entity>,
     /// Where the shot began.
     pub origin: Vec3,
     /// Where it went: of unit length if the shot was traced, else as the shot named it.
@@ -35,6 +41,16 @@ pub struct Evidence {
     /// The rigs that it came closest to, whether it hit them or not, nearest to the origin first: those whose bounds the ray
     /// passes through within its range.
     pub rigs: RewoundRigs,
+}
+
+/// Why a shot was not judged by the view time that it claimed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Adjustment {
+    /// What was done instead.
+    pub policy: CheckPolicy,
+    /// What the shot would have been refused for.
+    pub reason: RejectReason,
 }
 
 /// The few rigs that a shot came closest to.
@@ -108,6 +124,9 @@ impl Evidence {
             judged_at: now,
             view_time: shot.requested_view(),
             view_source: shot.requested_source(),
+            adjusted: None,
+            budget: None,
+            link: shot.link,
             origin: shot.origin,
             direction: shot.direction,
             range: shot.range,

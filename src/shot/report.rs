@@ -1,8 +1,11 @@
 //! How verdicts reach the game.
 
-use bevy::prelude::*;
+use bevy::{
+    diagnostic::{Diagnostic, DiagnosticPath, Diagnostics},
+    prelude::*,
+};
 
-use super::{Evidence, HitConfirmed, HitRejected, RejectReason, RewoundHit, ShotId};
+use super::{Evidence, HitConfirmed, HitRejected, RejectReason, RewoundHit, ShotCounters, ShotId};
 
 /// One answer.
 pub(crate) enum Verdict {
@@ -24,14 +27,39 @@ impl Verdicts {
     }
 }
 
+/// The diagnostic of all shots that were answered in a tick.
+pub const SHOTS_ANSWERED: DiagnosticPath = DiagnosticPath::const_new("hindsight/shots_answered");
+/// The diagnostic of the shots of a tick that were refused, and not traced.
+pub const SHOTS_REFUSED: DiagnosticPath = DiagnosticPath::const_new("hindsight/shots_refused");
+/// The diagnostic of the shots of a tick that were traced at another instant than they claimed.
+pub const SHOTS_ADJUSTED: DiagnosticPath = DiagnosticPath::const_new("hindsight/shots_adjusted");
+
+/// What the plugin measures of shots.
+pub(crate) fn diagnostics() -> [Diagnostic; 3] {
+    [SHOTS_ANSWERED, SHOTS_REFUSED, SHOTS_ADJUSTED].map(Diagnostic::new)
+}
+
 /// Writes each verdict as a message and triggers it on its entity.
 pub(crate) fn report_verdicts(
     mut verdicts: ResMut<Verdicts>,
     mut confirmed: MessageWriter<HitConfirmed>,
     mut rejected: MessageWriter<HitRejected>,
+    mut counters: Query<&mut ShotCounters>,
+    mut diagnostics: Diagnostics,
     mut commands: Commands,
 ) {
+    let (answered, mut refused, mut adjusted) = (verdicts.0.len(), 0_u32, 0_u32);
     for verdict in verdicts.0.drain(..) {
+        let (evidence, reason) = match &verdict {
+            Verdict::Confirmed(hit) => (&hit.evidence, None),
+            Verdict::Rejected(rejection) => (&rejection.evidence, Some(rejection.reason)),
+        };
+        if let Some(mut counters) = evidence.link.and_then(|link| counters.get_mut(link).ok()) {
+            counters.note_verdict(reason, evidence.adjusted);
+        }
+        let was_traced = reason.is_none_or(RejectReason::was_traced);
+        refused += u32::from(!was_traced);
+        adjusted += u32::from(was_traced && evidence.adjusted.is_some());
         match verdict {
             Verdict::Confirmed(hit) => {
                 confirmed.write(hit);
@@ -43,4 +71,7 @@ pub(crate) fn report_verdicts(
             }
         }
     }
+    diagnostics.add_measurement(&SHOTS_ANSWERED, || answered as f64);
+    diagnostics.add_measurement(&SHOTS_REFUSED, || f64::from(refused));
+    diagnostics.add_measurement(&SHOTS_ADJUSTED, || f64::from(adjusted));
 }

@@ -92,10 +92,36 @@ pub enum RejectReason {
     ViewTimeTooOld,
     /// The view time lies in the future of the server.
     ViewTimeAhead,
+    /// The view time lies too far from what the server has measured for the connection.
+    ViewTimeImplausible,
+    /// The shot shows an earlier instant than one that was fired before it.
+    ViewTimeBackwards,
+    /// The view has run faster than a presentation can.
+    ViewTimeTooFast,
     /// The shot came too long after its command tick.
     TooLate,
     /// Too many shots of this connection are waiting already.
     TooManyWaiting,
+    /// Too many shots of this connection have their command tick in this tick.
+    TooManyShots,
+    /// The shot names a shooter whom this connection does not control.
+    ShooterNotControlled,
+    /// The shooter was dead.
+    ShooterDead,
+    /// Nobody, or not this shooter, may shoot.
+    CeaseFire,
+    /// The shot does not begin at the shooter's [`Muzzle`](crate::Muzzle).
+    MuzzleTooFar,
+    /// A wall stands between the shooter's [`Muzzle`](crate::Muzzle) and where the shot begins.
+    MuzzleBlocked,
+    /// The shooter has turned faster since the last shot than their [`Muzzle`](crate::Muzzle) may.
+    TurnedTooFast,
+    /// The shot comes too soon after another one for its [`FireControl`](crate::FireControl).
+    FiredTooFast,
+    /// The magazine is empty.
+    OutOfAmmunition,
+    /// The magazine is being changed.
+    Reloading,
     /// The shot names a snapshot that was not sent.
     SnapshotNotSent,
     /// An instant does not lie between the snapshots that the shot names for it.
@@ -112,11 +138,73 @@ pub enum RejectReason {
     ViewFrozen,
     /// The shot says that a rig was predicted, which this client has not been told to predict.
     RigNotPredicted,
+    /// A rule of the game's own, by a number of its own.
+    Game(u16),
 }
 
 impl RejectReason {
+    /// All of them; the game's own as one.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Missed,
+        Self::Blocked,
+        Self::OriginNotFinite,
+        Self::DirectionNotFinite,
+        Self::DirectionZero,
+        Self::RangeInvalid,
+        Self::ShooterUnknown,
+        Self::CommandTickTooOld,
+        Self::CommandTickAhead,
+        Self::ViewTimeTooOld,
+        Self::ViewTimeAhead,
+        Self::ViewTimeImplausible,
+        Self::ViewTimeBackwards,
+        Self::ViewTimeTooFast,
+        Self::TooLate,
+        Self::TooManyWaiting,
+        Self::TooManyShots,
+        Self::ShooterNotControlled,
+        Self::ShooterDead,
+        Self::CeaseFire,
+        Self::MuzzleTooFar,
+        Self::MuzzleBlocked,
+        Self::TurnedTooFast,
+        Self::FiredTooFast,
+        Self::OutOfAmmunition,
+        Self::Reloading,
+        Self::SnapshotNotSent,
+        Self::SnapshotsDisordered,
+        Self::SnapshotsTooFarApart,
+        Self::SnapshotsDeviate,
+        Self::SnapshotOfAnotherRig,
+        Self::ViewFrozen,
+        Self::RigNotPredicted,
+        Self::Game(0),
+    ];
+
+    /// The number of different reasons.
+    pub const COUNT: usize = 34;
+
+    /// The place of this reason in [`RejectReason::ALL`].
+    pub(crate) fn index(self) -> usize {
+        let same = |other: &Self| core::mem::discriminant(other) == core::mem::discriminant(&self);
+        Self::ALL.iter().position(same).unwrap_or(Self::COUNT - 1)
+    }
+
     /// Whether the shot was traced, and just did not hit.
     pub const fn was_traced(self) -> bool {
         matches!(self, Self::Missed | Self::Blocked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_has_a_place_of_its_own() {
+        for (place, reason) in RejectReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason.index(), place, "{reason:?}");
+        }
+        assert_eq!(RejectReason::Game(7).index(), RejectReason::Game(9).index());
     }
 }

@@ -5,8 +5,7 @@ use core::time::Duration;
 use bevy::{math::Vec3A, prelude::*};
 
 use crate::{
-    config::LagCompensationConfig,
-    policy::CheckPolicy,
+    policy::{AdmissionRules, CheckPolicy},
     shot::{DisplayedRig, DisplayedRigs, PoseBasis, RejectReason, SentTicks, Shown, SnapshotPair},
     time::{Tick, ViewTime},
 };
@@ -15,10 +14,19 @@ use crate::{
 pub(super) struct Screen<'a> {
     pub(super) view: ViewTime,
     /// `None` if nothing is known of snapshots: then all poses come from the full history.
-    displayed: Option<DisplayedRigs>,
+    pub(super) displayed: Option<DisplayedRigs>,
     sent: &'a SentTicks,
     /// The snapshots that were sent around the view time.
     around: Option<SnapshotPair>,
+}
+
+/// What the server remembers.
+#[derive(Clone, Copy)]
+pub(super) struct Window {
+    pub(super) now: Tick,
+    /// How far back.
+    pub(super) ticks: u32,
+    pub(super) timestep: Duration,
 }
 
 /// From what a pose is to be rebuilt.
@@ -58,19 +66,17 @@ impl<'a> Screen<'a> {
     /// struck out, as the settings say; what can be known no more is struck out in any case.
     pub(super) fn check<'p, P: Past + 'p>(
         &mut self,
-        now: Tick,
-        config: &LagCompensationConfig,
-        timestep: Duration,
+        window: Window,
+        rules: &AdmissionRules,
         past_of: impl Fn(Entity) -> Option<&'p P>,
     ) -> Result<(), RejectReason> {
         let view = self.view;
         for slot in self.displayed.iter_mut().flatten() {
             let Some((rig, past)) = slot.and_then(|rig| Some((rig, past_of(rig.rig)?))) else { continue };
-            match believe(&rig, past, view, self.sent, now, config, timestep) {
+            match believe(&rig, past, view, self.sent, window, rules) {
                 Ok(true) => {}
-                Ok(false) => *slot = None,
-                Err(_) if config.doubtful_snapshots == CheckPolicy::UseEstimate => *slot = None,
-                Err(reason) => return Err(reason),
+                Err(reason) if rules.doubtful_snapshots == CheckPolicy::Reject => return Err(reason),
+                Ok(false) | Err(_) => *slot = None,
             }
         }
         Ok(())
@@ -111,9 +117,8 @@ fn believe(
     past: &impl Past,
     view: ViewTime,
     sent: &SentTicks,
-    now: Tick,
-    config: &LagCompensationConfig,
-    timestep: Duration,
+    Window { now, ticks, timestep }: Window,
+    rules: &AdmissionRules,
 ) -> Result<bool, RejectReason> {
     /// Metres, within which something has not moved.
     const STILL: f32 = 1e-3;
@@ -124,8 +129,7 @@ fn believe(
         return Ok(false);
     }
     // It may have been spawned in the tick before its first record, after history was written.
-    let window = config.history_ticks(timestep) as i32;
-    let is_unborn = |tick, oldest: Tick| oldest.since(tick) > 1 && now.since(tick) < window;
+    let is_unborn = |tick, oldest: Tick| oldest.since(tick) > 1 && now.since(tick) < ticks as i32;
     if past.oldest().is_some_and(|oldest| pairs().any(|pair| is_unborn(pair.start, oldest))) {
         return Err(RejectReason::SnapshotOfAnotherRig);
     }
@@ -133,9 +137,9 @@ fn believe(
     let stood = past.stood(Recipe::History(view, PoseBasis::History));
     let (Some(shown), Some(stood)) = (shown, stood) else { return Ok(false) };
     let deviation = shown.distance(&stood);
-    let long_ago = if !pairs().all(|pair| pair.is_short(config.max_snapshot_gap, timestep)) {
+    let long_ago = if !pairs().all(|pair| pair.is_short(rules.max_snapshot_gap, timestep)) {
         Some(RejectReason::SnapshotsTooFarApart)
-    } else if !pairs().all(|pair| pair.is_fresh(view, config.max_freeze, timestep)) {
+    } else if !pairs().all(|pair| pair.is_fresh(view, rules.max_freeze, timestep)) {
         Some(RejectReason::ViewFrozen)
     } else {
         None
@@ -144,7 +148,7 @@ fn believe(
         // The state of something that rests is not sent again; what was sent around the view time is as good.
         Some(_) if deviation < STILL => Ok(false),
         Some(reason) => Err(reason),
-        None if deviation > config.max_snapshot_deviation => Err(RejectReason::SnapshotsDeviate),
+        None if deviation > rules.max_snapshot_deviation => Err(RejectReason::SnapshotsDeviate),
         None => Ok(true),
     }
 }

@@ -42,13 +42,15 @@ impl Policy {
 
     /// The same shot, to be judged by this policy; `None` if it lacks what that needs.
     pub(crate) fn ask(self, shot: ShotEvent, lightyear: Option<ViewTime>) -> Option<ShotEvent> {
+        // What a copy claims is not to be compared with what the shots of the client claim.
+        let unlinked = ShotEvent { link: None, ..shot };
         Some(match self {
             Self::AsDisplayed => shot.judged_by(ViewSource::AsDisplayed),
-            Self::Reported => shot.judged_by(ViewSource::Reported),
+            Self::Reported => unlinked.judged_by(ViewSource::Reported),
             Self::Estimated => shot.judged_by(ViewSource::Estimated),
             Self::Textbook => shot.judged_by(ViewSource::Textbook),
             Self::None => shot.judged_by(ViewSource::None),
-            Self::LightyearDelay => shot.seen_at(lightyear?).judged_by(ViewSource::Reported),
+            Self::LightyearDelay => unlinked.seen_at(lightyear?).judged_by(ViewSource::Reported),
         })
     }
 }

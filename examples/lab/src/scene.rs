@@ -10,7 +10,7 @@ use core::{ops::Range, time::Duration};
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    DisplayParameters, LagCompensationConfig, LagCompensationPlugin, Rig, RigId,
+    AdmissionRules, DisplayParameters, LagCompensationConfig, LagCompensationPlugin, Rig, RigId,
     lightyear::{ShotClientPlugin, ShotClientSystems, ShotProtocolPlugin, ShotServerConfig, ShotServerPlugin},
 };
 use lightyear::{
@@ -75,7 +75,12 @@ impl Scene for ShootingRange {
 
     fn server(&self, app: &mut App, config: &SimConfig) {
         app.add_plugins((LagCompensationPlugin::default(), ShotServerPlugin::<()>::default(), judge::plugin))
-            .insert_resource(LagCompensationConfig { history: MEMORY, ..default() })
+            .insert_resource(LagCompensationConfig {
+                history: MEMORY,
+                // The grid measures truth, and not where a server draws the line.
+                admission: AdmissionRules { max_rewind: MEMORY, ..default() },
+                ..default()
+            })
             .insert_resource(ShotServerConfig { max_late: MEMORY, ..default() })
             .add_observer(place_shooter)
             .add_systems(
