@@ -7,7 +7,11 @@ use core::{hint::black_box, time::Duration};
 use std::time::Instant;
 
 use bevy::{ecs::schedule::SingleThreadedExecutor, math::ops, prelude::*};
-use bevy_hindsight::{prelude::*, test_app::TestApp};
+use bevy_hindsight::{
+    DisplayedRig, Muzzle, SentTicks, SnapshotPair,
+    prelude::*,
+    test_app::{TestApp, Verdict},
+};
 use bevy_rapier3d::prelude::*;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -77,6 +81,27 @@ fn shots(app: &TestApp, rigs: &[Entity], count: u32) -> Vec<ShotEvent> {
         .collect()
 }
 
+/// The same shots, each wrong in one way.
+fn refused(shots: Vec<ShotEvent>, kind: Refusal) -> impl Iterator<Item = ShotEvent> {
+    shots.into_iter().map(move |shot| match kind {
+        Refusal::Direction => ShotEvent { direction: Vec3::ZERO, ..shot },
+        Refusal::Muzzle => ShotEvent { origin: shot.origin + Vec3::Y * 50.0, ..shot },
+        Refusal::Snapshots(rig) => {
+            let held = SnapshotPair::held(shot.command_tick - 50);
+            shot.made_of(&[DisplayedRig::interpolated(rig, held); 8])
+        }
+    })
+}
+
+/// What is wrong with a shot, from what is found first to what is found last.
+#[derive(Clone, Copy)]
+enum Refusal {
+    Direction,
+    Muzzle,
+    /// Held for far too long, which takes a look at where the rig stood.
+    Snapshots(Entity),
+}
+
 /// When a step of lag compensation began, and how long it has taken in all.
 #[derive(Resource, Default)]
 struct Stopwatch {
@@ -139,5 +164,40 @@ fn trace(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, record, trace);
+fn refuse(criterion: &mut Criterion) {
+    const SHOTS: u32 = 128;
+    let mut group = criterion.benchmark_group("refuse shots at 64 rigs of 19 hitboxes");
+    let (mut app, rigs) = arena(0);
+    for rig in &rigs {
+        app.world_mut().entity_mut(*rig).insert(Muzzle::at(Vec3::Y));
+    }
+    app.add_systems(FixedLast, |tick: Res<CurrentTick>, mut sent: ResMut<SentTicks>| sent.note(tick.0, 64));
+    for _ in 0..64 {
+        app.tick();
+    }
+    watch(&mut app, LagCompensationSystems::AdmitShots, LagCompensationSystems::ReportVerdicts);
+    group.throughput(Throughput::Elements(u64::from(SHOTS)));
+    let kinds = [
+        ("without a direction", Refusal::Direction),
+        ("far from the muzzle", Refusal::Muzzle),
+        ("with eight frozen rigs", Refusal::Snapshots(rigs[0])),
+    ];
+    for (name, kind) in kinds {
+        group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+            bencher.iter_custom(|ticks| {
+                app.world_mut().resource_mut::<Stopwatch>().total = Duration::ZERO;
+                for _ in 0..ticks {
+                    let shots = refused(shots(&app, &rigs, SHOTS), kind);
+                    let verdicts = app.judge_all(shots);
+                    let refused = |verdict: &Verdict| verdict.as_ref().is_err_and(|no| !no.reason.was_traced());
+                    assert!(verdicts.iter().all(refused), "all of them are wrong");
+                }
+                app.world().resource::<Stopwatch>().total
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, record, trace, refuse);
 criterion_main!(benches);

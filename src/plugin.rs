@@ -12,7 +12,7 @@ use crate::{
     schedule::LagCompensationSystems,
     shot::{
         AdmittedShots, HitConfirmed, HitRejected, SentTicks, ShotEvent, Verdicts, admit_shots, begin_reload,
-        diagnostics, finish_reloads, fire_weapons, report_verdicts,
+        count_verdicts, diagnostics, finish_reloads, fire_weapons, report_verdicts,
     },
     time::CurrentTick,
     trace::{adopt_collider_scale, check_screens, init_occluders, record_occluders, trace_shots},
@@ -77,6 +77,7 @@ impl Plugin for LagCompensationPlugin {
                     .chain(),
             )
             .add_systems(FixedFirst, advance_tick)
+            .add_systems(FixedLast, count_verdicts)
             .add_systems(
                 self.schedule,
                 (

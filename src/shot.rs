@@ -27,7 +27,7 @@ pub(crate) use fire_control::{begin_reload, finish_reloads};
 pub use guard::ViewGuard;
 pub use muzzle::Muzzle;
 pub use report::{SHOTS_ADJUSTED, SHOTS_ANSWERED, SHOTS_REFUSED};
-pub(crate) use report::{Verdicts, diagnostics, report_verdicts};
+pub(crate) use report::{Verdicts, count_verdicts, diagnostics, report_verdicts};
 pub use sent::SentTicks;
 pub use shooter::CeaseFire;
 pub use verdict::{HitConfirmed, HitRejected, RejectReason};

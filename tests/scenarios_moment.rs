@@ -2,13 +2,12 @@
 //!
 //! Written elsewhere:
 //!
-//! * B08 (constant or multiplied ping): `src/shot/source.rs`; B09 (interpolation per class ignored): `tests/displayed.rs`.
+//! * B08 (constant or multiplied ping), B13 (round-trip samples with server frames in them), B14 (jitter turns compensation
+//!   off): `src/shot/connection.rs`; B09 (interpolation per class ignored): `tests/displayed.rs`.
 //! * B07 (delay in wrong units): `src/time.rs`; B16 (tick wrap) also in `src/history.rs`.
 //!
 //! Still missing:
 //!
-//! * B13 (round-trip samples with server frames in them), B14 (jitter turns compensation off): the server takes lightyear's
-//!   estimate of the round trip as it is.
 //! * B04 (latest delay overwrites), the part where messages wait for their tick: the end-to-end test belongs to the client
 //!   edge. Here is its core: each shot has a view time of its own.
 

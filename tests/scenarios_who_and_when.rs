@@ -5,15 +5,13 @@
 //! * B64 (host player compensated twice) in `netsim/tests/verdicts.rs`: a listen server judges its host in the present.
 //! * B68 also in `src/shot/admit.rs`, `tests/shots.rs`, `netsim/tests/hostile.rs`; that nothing is allocated in
 //!   `tests/nothing_is_allocated.rs`.
+//! * B67 (claimed delay abused) and B69 (impossible muzzle) in `tests/admission.rs`.
 //! * B72 (low server rate) in `tests/scenarios_moment.rs`, next to the scenarios that it repeats.
 //!
 //! Still missing:
 //!
 //! * B60 (pellets attributed wrongly), B61 (projectile catch-up overshoots), B63 (melee not covered): weapons other than a
 //!   single ray are a later issue.
-//! * B67 (claimed delay abused): needs the server's own estimate of each delay, and the policies of admission.
-//! * B68, a budget of shots per connection and tick: that part of admission is a later issue; the client edge refuses floods.
-//! * B69 (impossible muzzle): admission does not check the muzzle against the shooter's place yet.
 
 #[path = "fixture/runner.rs"]
 mod fixture;

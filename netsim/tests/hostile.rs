@@ -6,7 +6,7 @@ use std::net::UdpSocket;
 use bevy::prelude::*;
 use bevy_hindsight::{
     DisplayedRig, RejectReason, SentTicks, SnapshotPair, Tick, ViewTime,
-    lightyear::{ShotOutcome, ShotRequest, VerdictReceived},
+    lightyear::{ShotOutcome, ShotRequest, ShotServerConfig, VerdictReceived},
 };
 use netsim::{Network, Sim, SimConfig, Strafing, Transport, request};
 
@@ -62,6 +62,8 @@ fn bad_values_are_refused_with_their_reason_and_others_are_judged() {
         (ShotRequest { command_tick: Tick(u32::MAX), ..sound(11) }, RejectReason::TooLate),
         (ShotRequest { direction: Vec3::NEG_Z, ..sound(12) }, RejectReason::Missed),
     ];
+    // All in one tick, which no honest client would do.
+    sim.server.app.world_mut().resource_mut::<ShotServerConfig>().max_per_tick = 20;
     let expected: Vec<_> = requests.iter().map(|(request, reason)| (request.sequence, Some(*reason))).collect();
     for (request, _) in requests {
         sim.fire_raw(0, request);

@@ -45,10 +45,8 @@ pub(crate) fn report_verdicts(
     mut confirmed: MessageWriter<HitConfirmed>,
     mut rejected: MessageWriter<HitRejected>,
     mut counters: Query<&mut ShotCounters>,
-    mut diagnostics: Diagnostics,
     mut commands: Commands,
 ) {
-    let (answered, mut refused, mut adjusted) = (verdicts.0.len(), 0_u32, 0_u32);
     for verdict in verdicts.0.drain(..) {
         let (evidence, reason) = match &verdict {
             Verdict::Confirmed(hit) => (&hit.evidence, None),
@@ -57,9 +55,6 @@ pub(crate) fn report_verdicts(
         if let Some(mut counters) = evidence.link.and_then(|link| counters.get_mut(link).ok()) {
             counters.note_verdict(reason, evidence.adjusted);
         }
-        let was_traced = reason.is_none_or(RejectReason::was_traced);
-        refused += u32::from(!was_traced);
-        adjusted += u32::from(was_traced && evidence.adjusted.is_some());
         match verdict {
             Verdict::Confirmed(hit) => {
                 confirmed.write(hit);
@@ -71,7 +66,23 @@ pub(crate) fn report_verdicts(
             }
         }
     }
-    diagnostics.add_measurement(&SHOTS_ANSWERED, || answered as f64);
+}
+
+/// Measures the verdicts of this tick.
+pub(crate) fn count_verdicts(
+    mut confirmed: MessageReader<HitConfirmed>,
+    mut rejected: MessageReader<HitRejected>,
+    mut diagnostics: Diagnostics,
+) {
+    let (mut answered, mut refused, mut adjusted) = (0_u32, 0_u32, 0_u32);
+    let confirmed = confirmed.read().map(|hit| (true, &hit.evidence));
+    let rejected = rejected.read().map(|rejection| (rejection.reason.was_traced(), &rejection.evidence));
+    for (was_traced, evidence) in confirmed.chain(rejected) {
+        answered += 1;
+        refused += u32::from(!was_traced);
+        adjusted += u32::from(was_traced && evidence.adjusted.is_some());
+    }
+    diagnostics.add_measurement(&SHOTS_ANSWERED, || f64::from(answered));
     diagnostics.add_measurement(&SHOTS_REFUSED, || f64::from(refused));
     diagnostics.add_measurement(&SHOTS_ADJUSTED, || f64::from(adjusted));
 }
