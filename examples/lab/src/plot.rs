@@ -184,7 +184,7 @@ fn name_networks(root: &Area, networks: &[Network], place: impl Fn(f64) -> (i32,
         root.draw(&Text::new(format!("a snapshot each {}", pace(paced[0].condition)), (x, y + 48), style(17)))
             .map_err(text)?;
         let mut start = first;
-        for group in paced.chunk_by(|a, b| alike(a, b)) {
+        for group in paced.chunk_by(alike) {
             let (x, y) = place(start + 0.5 * (group.len() as f64 - 1.0));
             let Condition { latency_ms, jitter_ms, loss_percent, .. } = group[0].condition;
             root.draw(&Text::new(format!("{latency_ms} ms"), (x, y + 8), style(15))).map_err(text)?;
@@ -199,7 +199,7 @@ fn name_networks(root: &Area, networks: &[Network], place: impl Fn(f64) -> (i32,
         }
         first += width;
     }
-    let note = if networks.chunk_by(|a, b| alike(a, b)).all(|alike| alike.len() == 1) {
+    let note = if networks.chunk_by(alike).all(|group| group.len() == 1) {
         "Latency one way, jitter, lost packets."
     } else {
         "Latency one way. Among networks of the same latency, jitter (0, 10, 30 ms) and, within it, loss (0, 1, 5 %) grow \
