@@ -176,6 +176,8 @@ pub enum Cause {
     Refused(String),
     /// The verdict is right, but rests on another pose than that on the screen.
     TestedElsewhere,
+    /// The bullet passed so close by an edge that rounding decides.
+    CloseCall,
     /// The server traced the shot to another end.
     Mistaken,
 }
@@ -189,6 +191,7 @@ impl Cause {
             None => Self::NoVerdict,
             Some(Answer::Refused(reason)) => Self::Refused(format!("{reason:?}")),
             Some(Answer::Traced(sight)) if sight == shot.truth => Self::TestedElsewhere,
+            Some(Answer::Traced(_)) if shot.is_close_call => Self::CloseCall,
             Some(Answer::Traced(_)) => Self::Mistaken,
         }
     }
@@ -205,6 +208,7 @@ impl Display for Cause {
             Self::NoVerdict => f.write_str("the server did not answer"),
             Self::Refused(reason) => write!(f, "the server refused the shot: {reason}"),
             Self::TestedElsewhere => f.write_str("the verdict is right, but the target was tested elsewhere"),
+            Self::CloseCall => f.write_str("the bullet passed within a hundredth of a millimetre of an edge, and rounding decides"),
             Self::Mistaken => f.write_str("the server traced the shot to another end"),
         }
     }

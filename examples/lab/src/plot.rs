@@ -184,24 +184,32 @@ fn name_networks(root: &Area, networks: &[Network], place: impl Fn(f64) -> (i32,
         root.draw(&Text::new(format!("a snapshot each {}", pace(paced[0].condition)), (x, y + 48), style(17)))
             .map_err(text)?;
         let mut start = first;
-        for alike in paced.chunk_by(|a, b| a.condition.latency_ms == b.condition.latency_ms) {
-            let (x, y) = place(start + 0.5 * (alike.len() as f64 - 1.0));
-            let Condition { latency_ms, jitter_ms, loss_percent, .. } = alike[0].condition;
+        for group in paced.chunk_by(alike) {
+            let (x, y) = place(start + 0.5 * (group.len() as f64 - 1.0));
+            let Condition { latency_ms, jitter_ms, loss_percent, .. } = group[0].condition;
             root.draw(&Text::new(format!("{latency_ms} ms"), (x, y + 8), style(15))).map_err(text)?;
-            if alike.len() == 1 {
+            if group.len() == 1 {
                 root.draw(&Text::new(format!("± {jitter_ms}, {loss_percent} %"), (x, y + 27), style(14)))
                     .map_err(text)?;
             }
-            start += alike.len() as f64;
+            start += group.len() as f64;
             let (x, y) = place(start - 0.5);
             let longer = if start == first + width { 60 } else { 20 };
             root.draw(&PathElement::new(vec![(x, y), (x, y + longer)], FAINT)).map_err(text)?;
         }
         first += width;
     }
-    let note = "Latency one way, jitter, lost packets. Among networks of the same latency, jitter (0, 10, 30 ms) and, within it, \
-                loss (0, 1, 5 %) grow from left to right.";
+    let note = if networks.chunk_by(alike).all(|group| group.len() == 1) {
+        "Latency one way, jitter, lost packets."
+    } else {
+        "Latency one way. Among networks of the same latency, jitter (0, 10, 30 ms) and, within it, loss (0, 1, 5 %) grow \
+         from left to right."
+    };
     root.draw(&Text::new(note, (LEFT, SIZE.1 as i32 - 24), ("sans-serif", 14).into_font().color(&INK))).map_err(text)
+}
+
+fn alike(a: &Network, b: &Network) -> bool {
+    a.condition.send == b.condition.send && a.condition.latency_ms == b.condition.latency_ms
 }
 
 fn pace(condition: Condition) -> String {

@@ -6,6 +6,9 @@ use lightyear::prelude::ConfirmedHistory;
 
 use crate::scene::{Barrier, Role};
 
+/// How exactly single precision can place what is some 20 m away, after a few operations; in metres.
+pub const ROUNDING: f32 = 1e-5;
+
 /// What the frame that was drawn last has shown.
 #[derive(Resource, Default)]
 pub struct Screen {
@@ -72,6 +75,16 @@ impl Screen {
             (_, None) => Sight::Missed,
         }
     }
+
+    /// Whether a bullet along `ray` would meet something else if it were [`ROUNDING`] beside it, 20 m ahead.
+    pub fn is_close_call(&self, ray: Ray3d, range: f32) -> bool {
+        let seen = self.look(ray, range);
+        let (right, up) = ray.direction.any_orthonormal_pair();
+        [right, up, -right, -up, right + up, right - up, up - right, -right - up].into_iter().any(|aside| {
+            let direction = Dir3::new(ray.direction * 20.0 + aside.normalize() * ROUNDING);
+            direction.is_ok_and(|direction| self.look(Ray3d::new(ray.origin, direction), range) != seen)
+        })
+    }
 }
 
 /// Remembers the frame that is about to be drawn.
@@ -136,5 +149,13 @@ mod tests {
         assert_eq!(screen.look(ray, 100.0), Sight::Struck(Role::Turns, Zone::Torso));
         screen.barriers.push((Barrier::Door, Isometry3d::from_xyz(0.0, 0.0, 5.0)));
         assert_eq!(screen.look(ray, 100.0), Sight::Blocked);
+    }
+
+    #[test]
+    fn shots_along_an_edge_are_close_calls() {
+        let screen = Screen { targets: vec![target(Role::Jumps, 20.0)], ..Screen::default() };
+        let close = |x| screen.is_close_call(Ray3d::new(Vec3::X * x, Dir3::Z), 100.0);
+        assert!(close(0.499_999) && close(0.500_001));
+        assert!(!close(0.0) && !close(0.499_9) && !close(0.500_1));
     }
 }

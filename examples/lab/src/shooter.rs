@@ -58,6 +58,8 @@ pub struct Fired {
     pub moment: Moment,
     /// What it would have met on the screen.
     pub truth: Sight,
+    /// Whether rounding may decide about that.
+    pub is_close_call: bool,
 }
 
 /// All shots of a client.
@@ -110,7 +112,8 @@ fn fire(
     let ray = Ray3d::new(eye, direction);
     if let Ok(shot) = shots.fire(ray, RANGE, ()) {
         let truth = screen.look(ray, RANGE);
-        log.0.push(Fired { sequence: shot.sequence, target, aim, moment, truth });
+        let is_close_call = screen.is_close_call(ray, RANGE);
+        log.0.push(Fired { sequence: shot.sequence, target, aim, moment, truth, is_close_call });
     }
 }
 
