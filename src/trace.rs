@@ -54,7 +54,7 @@ pub(crate) fn check_screens(
     let window = Window { now: tick.0, ticks: config.history_ticks(timestep), timestep };
     shots.0.retain_mut(|shot| {
         let mut screen = Screen::new(shot.evidence.view_time, shot.displayed, &arena.sent);
-        let checked = arena.check(&mut screen, window, &shot.rules);
+        let checked = arena.check(&mut screen, shot.ray, shot.evidence.range, window, &shot.rules);
         shot.displayed = screen.displayed;
         // The muzzle belongs to the command tick.
         let at = ViewTime::at(shot.evidence.command_tick);

@@ -155,7 +155,7 @@ fn snapshots_that_cannot_be_true_are_refused_each_with_its_reason() {
     let reason = |app: &mut TestApp, delay, pair| {
         let rig = DisplayedRig::interpolated(runner, pair);
         let command_tick = app.now() + 1;
-        let asked = ShotEvent { command_tick, ..shot(shooter, 0.0) };
+        let asked = ShotEvent { command_tick, ..shot(shooter, 11.2) };
         app.judge(asked.seen_at(view(delay)).made_of(&[rig])).unwrap_err().reason
     };
     assert_eq!(reason(&mut app, 8.0, pair(90, 93)), RejectReason::Missed);
@@ -197,10 +197,54 @@ fn snapshots_too_far_apart_are_refused_only_where_that_matters() {
         (turner, held(60), RejectReason::ViewFrozen),
     ] {
         let command_tick = app.now() + 1;
-        let asked = ShotEvent { command_tick, ..shot(shooter, -40.0) };
+        let asked = ShotEvent { command_tick, ..shot(shooter, 0.5) };
         let asked = asked.seen_at(view(10.0)).made_of(&[DisplayedRig::interpolated(rig, pair)]);
         assert_eq!(app.judge(asked).unwrap_err().reason, expected, "{pair:?}");
     }
+}
+
+/// A jump between two snapshots: the screen still shows the rig where it was, however far it is by now.
+#[test]
+fn who_has_jumped_is_hit_where_the_screen_still_shows_them() {
+    let jump =
+        |mut runners: Query<(Entity, &mut Transform), With<Runner>>, tick: Res<CurrentTick>, mut commands: Commands| {
+            for (runner, mut place) in &mut runners {
+                if tick.0 == Tick(94) {
+                    commands.trigger(BeginSegment { entity: runner });
+                }
+                if tick.0.since(Tick(94)) >= 0 {
+                    place.translation.x += 40.0;
+                }
+            }
+        };
+    let mut app = TestApp::new(64.0);
+    app.add_systems(FixedUpdate, (run, jump).chain());
+    let shooter = app.world_mut().spawn(Rig).id();
+    let jumper = app.world_mut().spawn(ball(0.05, 10.0)).id();
+    app.run_to(Tick(99));
+    send(&mut app, &[88, 96]);
+    for snapshots in [pair(88, 96), held(88)] {
+        let screen = [DisplayedRig::interpolated(jumper, snapshots)];
+        let asked = ShotEvent { command_tick: app.now() + 1, ..shot(shooter, 11.0) };
+        let hit = app.judge(asked.seen_at(ViewTime::at(Tick(95))).made_of(&screen)).expect("it is shown there");
+        assert_eq!(hit.hit.pose.translation.x, 11.0);
+    }
+}
+
+/// A rig that the shot does not come near decides nothing.
+#[test]
+fn doubts_about_others_do_not_refuse_a_shot() {
+    let (mut app, shooter, [near, far]) = two_runners(&[50, 88, 96]);
+    let away = app.world_mut().spawn((Runner, Rig, Hitbox::ball(0.05), Transform::from_xyz(0.0, 30.0, 10.0))).id();
+    rules(&mut app).max_freeze = Duration::from_millis(50);
+    let screen =
+        |frozen| [DisplayedRig::interpolated(near, pair(88, 96)), DisplayedRig::interpolated(frozen, held(50))];
+    let judge = |app: &mut TestApp, frozen| {
+        let asked = ShotEvent { command_tick: app.now() + 1, ..shot(shooter, 11.5) };
+        app.judge(asked.seen_at(view(8.0)).made_of(&screen(frozen)))
+    };
+    assert_eq!(judge(&mut app, away).map(|hit| hit.target).ok(), Some(near));
+    assert_eq!(judge(&mut app, far).unwrap_err().reason, RejectReason::ViewFrozen);
 }
 
 #[test]
@@ -209,7 +253,7 @@ fn a_snapshot_from_before_a_rig_was_there_is_that_of_another_one() {
     let newcomer = app.world_mut().spawn(ball(0.05, 5.0)).id();
     app.tick();
     app.tick();
-    let asked = ShotEvent { command_tick: app.now() + 1, ..shot(shooter, 11.0) };
+    let asked = ShotEvent { command_tick: app.now() + 1, ..shot(shooter, 12.3) };
     let screen = |start| [DisplayedRig::interpolated(newcomer, held(start))];
     let rejection = app.judge(asked.seen_at(view(8.0)).made_of(&screen(88))).unwrap_err();
     assert_eq!(rejection.reason, RejectReason::SnapshotOfAnotherRig);

@@ -154,6 +154,11 @@ impl<'a> Sample<'a> {
         self.history.layout(self.blend.older).state.life
     }
 
+    /// The segment of the rig's records that the pose is of.
+    pub(crate) fn segment(&self) -> u32 {
+        self.history.layout(self.blend.older).state.segment
+    }
+
     /// Whether the rig was alive.
     pub fn is_alive(&self) -> bool {
         self.history.layout(self.blend.older).state.alive

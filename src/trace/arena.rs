@@ -49,11 +49,13 @@ impl Arena<'_, '_> {
     pub(super) fn check(
         &self,
         screen: &mut Screen,
+        ray: Ray3d,
+        range: f32,
         window: Window,
         rules: &AdmissionRules,
     ) -> Result<(), RejectReason> {
-        screen.check(window, rules, |rig| self.rigs.history(rig))?;
-        screen.check(window, rules, |entity| self.occluders.get(entity).ok().map(|(_, history)| history))
+        screen.check(ray, range, window, rules, |rig| self.rigs.history(rig))?;
+        screen.check(ray, range, window, rules, |entity| self.occluders.get(entity).ok().map(|(_, history)| history))
     }
 
     /// Whether something stands between two points that belong to the shooter, at this instant.

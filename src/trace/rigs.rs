@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Metres from a rig's bounds within which a shot has come close to it.
-const NEAR: f32 = 1.0;
+pub(super) const NEAR: f32 = 1.0;
 
 /// All rigs with their histories, and those that are gone but not forgotten.
 #[derive(SystemParam)]
@@ -50,7 +50,12 @@ impl Past for HistoryBuffer {
     fn stood(&self, recipe: Recipe) -> Option<Stood> {
         let (sample, ..) = rebuild(self, recipe)?;
         // A figure that turns stays where it is.
-        Some(Stood { center: sample.bounds().center, lever: 0.0, rotation: sample.root().rotation })
+        let segment = sample.segment();
+        Some(Stood { bounds: sample.bounds(), segment, lever: 0.0, rotation: sample.root().rotation })
+    }
+
+    fn newest(&self) -> Option<Stood> {
+        self.stood(Recipe::History(ViewTime::at(self.newest()?), PoseBasis::History))
     }
 }
 

@@ -2,7 +2,12 @@
 
 use core::time::Duration;
 
-use bevy::{math::Vec3A, prelude::*};
+use bevy::{
+    math::bounding::{BoundingSphere, BoundingVolume},
+    prelude::*,
+};
+
+use super::rigs::{NEAR, may_meet};
 
 use crate::{
     policy::{AdmissionRules, CheckPolicy},
@@ -43,8 +48,10 @@ pub(super) enum Recipe {
 /// What a history tells of a place.
 #[derive(Clone, Copy)]
 pub(super) struct Stood {
-    /// The middle of what can be hit.
-    pub(super) center: Vec3A,
+    /// What can be hit lies within.
+    pub(super) bounds: BoundingSphere,
+    /// Places of two segments have nothing to do with each other.
+    pub(super) segment: u32,
     /// How far a turn can move anything; 0 where turns do not matter.
     pub(super) lever: f32,
     pub(super) rotation: Quat,
@@ -55,6 +62,8 @@ pub(super) trait Past {
     /// The first tick that is remembered.
     fn oldest(&self) -> Option<Tick>;
     fn stood(&self, recipe: Recipe) -> Option<Stood>;
+    /// Where it stands in its newest record.
+    fn newest(&self) -> Option<Stood>;
 }
 
 impl<'a> Screen<'a> {
@@ -66,17 +75,25 @@ impl<'a> Screen<'a> {
     /// struck out, as the settings say; what can be known no more is struck out in any case.
     pub(super) fn check<'p, P: Past + 'p>(
         &mut self,
+        ray: Ray3d,
+        range: f32,
         window: Window,
         rules: &AdmissionRules,
         past_of: impl Fn(Entity) -> Option<&'p P>,
     ) -> Result<(), RejectReason> {
         let view = self.view;
+        // What the shot does not come near decides nothing.
+        let matters = |places: [BoundingSphere; 2]| places.iter().any(|place| may_meet(ray, range, place.grow(NEAR)));
         for slot in self.displayed.iter_mut().flatten() {
             let Some((rig, past)) = slot.and_then(|rig| Some((rig, past_of(rig.rig)?))) else { continue };
             match believe(&rig, past, view, self.sent, window, rules) {
-                Ok(true) => {}
-                Err(reason) if rules.doubtful_snapshots == CheckPolicy::Reject => return Err(reason),
-                Ok(false) | Err(_) => *slot = None,
+                Belief::Sound => {}
+                Belief::Doubtful(reason, places)
+                    if rules.doubtful_snapshots == CheckPolicy::Reject && matters(places) =>
+                {
+                    return Err(reason);
+                }
+                Belief::Doubtful(..) | Belief::Untellable => *slot = None,
             }
         }
         Ok(())
@@ -111,7 +128,17 @@ fn recipe_of(named: &DisplayedRig, view: ViewTime) -> Recipe {
     }
 }
 
-/// Whether a rig can be rebuilt as the shot says; an error if it would be too far from the truth.
+/// What is made of a shot's word on a rig.
+enum Belief {
+    /// It can be rebuilt as the shot says.
+    Sound,
+    /// It is too long ago to tell, or tells nothing.
+    Untellable,
+    /// It would be too far from the truth; and the places that this is about.
+    Doubtful(RejectReason, [BoundingSphere; 2]),
+}
+
+/// What is made of a shot's word on a rig.
 fn believe(
     named: &DisplayedRig,
     past: &impl Past,
@@ -119,44 +146,47 @@ fn believe(
     sent: &SentTicks,
     Window { now, ticks, timestep }: Window,
     rules: &AdmissionRules,
-) -> Result<bool, RejectReason> {
+) -> Belief {
     /// Metres, within which something has not moved.
     const STILL: f32 = 1e-3;
-    let Shown::Interpolated { pair, parameters, .. } = named.shown else { return Ok(true) };
+    let Shown::Interpolated { pair, parameters, .. } = named.shown else { return Belief::Sound };
     let view = named.instant(view);
     let pairs = || core::iter::once(pair).chain(parameters);
     if pairs().any(|pair| sent.is_forgotten(pair.start)) {
-        return Ok(false);
+        return Belief::Untellable;
     }
     // It may have been spawned in the tick before its first record, after history was written.
     let is_unborn = |tick, oldest: Tick| oldest.since(tick) > 1 && now.since(tick) < ticks as i32;
     if past.oldest().is_some_and(|oldest| pairs().any(|pair| is_unborn(pair.start, oldest))) {
-        return Err(RejectReason::SnapshotOfAnotherRig);
+        let Some(newest) = past.newest() else { return Belief::Untellable };
+        return Belief::Doubtful(RejectReason::SnapshotOfAnotherRig, [newest.bounds; 2]);
     }
     let shown = past.stood(recipe_of(named, view));
     let stood = past.stood(Recipe::History(view, PoseBasis::History));
-    let (Some(shown), Some(stood)) = (shown, stood) else { return Ok(false) };
-    let deviation = shown.distance(&stood);
-    let long_ago = if !pairs().all(|pair| pair.is_short(rules.max_snapshot_gap, timestep)) {
-        Some(RejectReason::SnapshotsTooFarApart)
+    let (Some(shown), Some(stood)) = (shown, stood) else { return Belief::Untellable };
+    // Who has jumped meanwhile is held on the screen where they were.
+    let deviation = (shown.segment == stood.segment).then(|| shown.distance(&stood));
+    let deviates_by = |metres| deviation.is_some_and(|deviation| deviation > metres);
+    let reason = if !pairs().all(|pair| pair.is_short(rules.max_snapshot_gap, timestep)) {
+        RejectReason::SnapshotsTooFarApart
     } else if !pairs().all(|pair| pair.is_fresh(view, rules.max_freeze, timestep)) {
-        Some(RejectReason::ViewFrozen)
+        RejectReason::ViewFrozen
+    } else if deviates_by(rules.max_snapshot_deviation) {
+        RejectReason::SnapshotsDeviate
     } else {
-        None
+        return Belief::Sound;
     };
-    match long_ago {
-        // The state of something that rests is not sent again; what was sent around the view time is as good.
-        Some(_) if deviation < STILL => Ok(false),
-        Some(reason) => Err(reason),
-        None if deviation > rules.max_snapshot_deviation => Err(RejectReason::SnapshotsDeviate),
-        None => Ok(true),
+    // The state of something that rests is not sent again; what was sent around the view time is as good.
+    if deviation.is_some() && !deviates_by(STILL) {
+        return Belief::Untellable;
     }
+    Belief::Doubtful(reason, [shown.bounds, stood.bounds])
 }
 
 impl Stood {
     /// How far anything has moved at most.
     fn distance(&self, other: &Self) -> f32 {
         let turn = if self.lever > 0.0 { self.rotation.angle_between(other.rotation) } else { 0.0 };
-        self.center.distance(other.center) + self.lever.max(other.lever) * turn
+        self.bounds.center.distance(other.bounds.center) + self.lever.max(other.lever) * turn
     }
 }

@@ -2,14 +2,14 @@
 
 use alloc::sync::Arc;
 
-use bevy::{math::Vec3A, prelude::*};
+use bevy::{math::bounding::BoundingSphere, prelude::*};
 use bevy_rapier3d::{geometry::Collider, rapier::prelude::SharedShape};
 
 use crate::{
     history::{Lineage, SpeedLimit, TickRing},
     hitbox::{Occluder, OccluderMotion},
     pose::interpolate,
-    shot::SnapshotPair,
+    shot::{PoseBasis, SnapshotPair},
     time::{Tick, ViewTime},
     trace::screen::{Past, Recipe, Stood},
 };
@@ -202,8 +202,13 @@ impl Past for OccluderHistory {
     }
 
     fn stood(&self, recipe: Recipe) -> Option<Stood> {
-        let Rewound { pose, shape, .. } = self.rebuild(recipe)?;
-        let bounds = shape.compute_local_bounding_sphere();
-        Some(Stood { center: pose * Vec3A::from(bounds.center()), lever: bounds.radius(), rotation: pose.rotation })
+        let Rewound { pose, shape, record } = self.rebuild(recipe)?;
+        let local = shape.compute_local_bounding_sphere();
+        let bounds = BoundingSphere::new(pose * local.center(), local.radius());
+        Some(Stood { bounds, segment: record.segment, lever: local.radius(), rotation: pose.rotation })
+    }
+
+    fn newest(&self) -> Option<Stood> {
+        self.stood(Recipe::History(ViewTime::at(self.ring.newest()?), PoseBasis::History))
     }
 }
