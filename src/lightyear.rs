@@ -93,6 +93,7 @@ mod feed;
 mod fire;
 mod inbox;
 mod protocol;
+mod repeats;
 mod segment;
 mod server;
 mod starved;

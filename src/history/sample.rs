@@ -21,6 +21,8 @@ use crate::{
 pub struct Sample<'a> {
     history: &'a HistoryBuffer,
     blend: Blend,
+    /// The same for the place of the rig itself.
+    root: Blend,
     /// The same for the parameters of a rig that is posed by a rule.
     parameters: Blend,
 }
@@ -82,16 +84,35 @@ impl HistoryBuffer {
         Some(self.blended(self.blend_between(start, end, view)?))
     }
 
-    /// The same for a client that has blended the parameters of the rig between other ticks than its pose.
+    /// The same for a client that has used the places of other ticks instead, and has blended the parameters of the rig between
+    /// others still.
     pub(crate) fn sample_displayed(
         &self,
         pose: (Tick, Option<Tick>),
+        places: (Tick, Option<Tick>),
         parameters: (Tick, Option<Tick>),
         view: ViewTime,
     ) -> Option<Sample<'_>> {
         let blend = self.blend_between(pose.0, pose.1, view)?;
         let parameters = self.blend_between(parameters.0, parameters.1, view)?;
-        Some(Sample { history: self, blend, parameters })
+        let root = if places == pose {
+            blend
+        } else {
+            let older = self.ring.slot(self.age_of(places.0)?);
+            let newer = match places.1 {
+                // What is not blended is held.
+                Some(end) if blend.older != blend.newer => self.ring.slot(self.age_of(end)?),
+                _ => older,
+            };
+            Blend { older, newer, ..blend }
+        };
+        Some(Sample { history: self, blend, root, parameters })
+    }
+
+    /// The age of the record of this very tick.
+    fn age_of(&self, tick: Tick) -> Option<usize> {
+        let age = self.ring.age_at_or_before(tick)?;
+        (self.ring.tick(age) == tick).then_some(age)
     }
 
     fn held(&self, slot: usize) -> Sample<'_> {
@@ -99,14 +120,11 @@ impl HistoryBuffer {
     }
 
     fn blended(&self, blend: Blend) -> Sample<'_> {
-        Sample { history: self, blend, parameters: blend }
+        Sample { history: self, blend, root: blend, parameters: blend }
     }
 
     fn blend_between(&self, start: Tick, end: Option<Tick>, view: ViewTime) -> Option<Blend> {
-        let recorded = |tick| {
-            let age = self.ring.age_at_or_before(tick)?;
-            (self.ring.tick(age) == tick).then_some((age, tick))
-        };
+        let recorded = |tick| Some((self.age_of(tick)?, tick));
         let older = recorded(start)?;
         match end {
             None => Some(Blend::held(self.ring.slot(older.0))),
@@ -135,7 +153,7 @@ impl Blend {
 impl<'a> Sample<'a> {
     /// Where the rig's own entity stood.
     pub fn root(&self) -> Isometry3d {
-        let Blend { older, newer, t } = self.blend;
+        let Blend { older, newer, t } = self.root;
         interpolate(self.history.root(older), self.history.root(newer), t)
     }
 
@@ -174,7 +192,7 @@ impl<'a> Sample<'a> {
     pub(crate) fn rough_bounds(&self) -> BoundingSphere {
         let place = |slot: usize| Vec3A::from(self.history.records[slot].root.0);
         let relative = self.relative_bounds();
-        let place = place(self.blend.older).lerp(place(self.blend.newer), self.blend.t);
+        let place = place(self.root.older).lerp(place(self.root.newer), self.root.t);
         BoundingSphere::new(place, relative.center.length() + relative.radius())
     }
 

@@ -12,6 +12,7 @@ use super::{
     displayed::{ShownEntities, remember_displayed, remember_shown},
     feed::{InterpolationFeed, feed_interpolation, learn_send_interval},
     fire::{DisplayedLimit, Outbox, relabel_shots, send_shots},
+    repeats::{Repeats, follow_repeats},
     segment::hold_segments,
     starved::{count_starved_frames, starved_frames},
 };
@@ -117,6 +118,7 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
             .add_systems(
                 Update,
                 (
+                    follow_repeats.before(InterpolationSystems::Prepare),
                     (hold_segments::<Transform>, hold_segments::<DisplayParameters>)
                         .in_set(ShotClientSystems::HoldSegments),
                     (remember_displayed, remember_shown, count_starved_frames)
@@ -126,6 +128,7 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
             )
             .add_systems(PostUpdate, send_shots::<W>.in_set(ShotClientSystems::SendShots));
         app.register_required_components::<Interpolated, ViewState>();
+        app.register_required_components::<Interpolated, Repeats>();
         if self.feed_interpolation {
             app.init_resource::<InterpolationFeed>()
                 .add_observer(learn_send_interval)

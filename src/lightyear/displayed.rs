@@ -9,6 +9,7 @@ use lightyear::{
     },
 };
 
+use super::repeats::Repeats;
 use crate::{
     hitbox::DisplayParameters,
     shot::{DisplayedRig, Shown, SnapshotPair},
@@ -122,6 +123,7 @@ pub(super) fn remember_shown(
             Entity,
             &mut ViewState,
             Option<&ConfirmedHistory<Transform>>,
+            &Repeats,
             Option<&ConfirmedHistory<DisplayParameters>>,
             Option<&ShownAs>,
         ),
@@ -131,7 +133,7 @@ pub(super) fn remember_shown(
     mut shown: ResMut<ShownEntities>,
 ) {
     shown.0.clear();
-    for (rig, mut state, poses, parameters, own) in &mut interpolated {
+    for (rig, mut state, poses, repeats, parameters, own) in &mut interpolated {
         let found = match *displayed {
             Displayed::Nothing => None,
             Displayed::Present(tick) => Some(Shown::Predicted(ViewTime::at(tick))),
@@ -139,7 +141,7 @@ pub(super) fn remember_shown(
                 let pair = blended(poses?, view.tick)?;
                 let parameters = parameters.and_then(|history| blended(history, view.tick));
                 let parameters = parameters.filter(|other| *other != pair);
-                Some(Shown::Interpolated { pair, parameters, view_time: None })
+                Some(Shown::Interpolated { pair, places: repeats.places_of(pair), parameters, view_time: None })
             }),
         };
         state.set_if_neq(match found {

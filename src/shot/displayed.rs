@@ -26,6 +26,9 @@ pub enum Shown {
     Interpolated {
         /// Those of its pose.
         pair: SnapshotPair,
+        /// The snapshots whose places were used for those of the pair, if they are earlier ones: lightyear can take a snapshot for
+        /// a repetition of the one before it that is none.
+        places: Option<SnapshotPair>,
         /// Those of its [`DisplayParameters`](crate::DisplayParameters), if they are others.
         parameters: Option<SnapshotPair>,
         /// The instant at which they were blended, if it is not the view time of the shot: something that this game shows with
@@ -79,11 +82,26 @@ impl SnapshotPair {
         if view.tick.since(start) < 0 || !ends_later {
             return Err(RejectReason::SnapshotsDisordered);
         }
-        let was_sent = |tick| sent.contains(tick) || sent.is_forgotten(tick);
-        if !was_sent(start) || end.is_some_and(|end| !was_sent(end)) {
-            return Err(RejectReason::SnapshotNotSent);
+        self.check_sent(sent)
+    }
+
+    /// Whether these can be earlier snapshots in the places of those of another pair.
+    fn check_repeats(self, later: Self, sent: &SentTicks) -> Result<(), RejectReason> {
+        let in_order = match (self.end, later.end) {
+            (None, None) => true,
+            (Some(earlier), Some(end)) => end.since(earlier) >= 0 && earlier.since(self.start) >= 0,
+            _ => false,
+        };
+        if later.start.since(self.start) < 0 || !in_order {
+            return Err(RejectReason::SnapshotsDisordered);
         }
-        Ok(())
+        self.check_sent(sent)
+    }
+
+    fn check_sent(self, sent: &SentTicks) -> Result<(), RejectReason> {
+        let was_sent = |tick| sent.contains(tick) || sent.is_forgotten(tick);
+        let all_sent = was_sent(self.start) && self.end.is_none_or(was_sent);
+        if all_sent { Ok(()) } else { Err(RejectReason::SnapshotNotSent) }
     }
 
     /// Whether the snapshots lie no further apart than `longest`.
@@ -105,20 +123,30 @@ fn ticks(number: i32, timestep: Duration) -> Duration {
 impl DisplayedRig {
     /// Something that was blended from these snapshots at the view time of the shot.
     pub const fn interpolated(rig: Entity, pair: SnapshotPair) -> Self {
-        Self { rig, shown: Shown::Interpolated { pair, parameters: None, view_time: None } }
+        Self { rig, shown: Shown::Interpolated { pair, places: None, parameters: None, view_time: None } }
     }
 
     /// Something that was blended from these snapshots at an instant of its own.
     pub const fn interpolated_at(rig: Entity, pair: SnapshotPair, view_time: ViewTime) -> Self {
-        Self { rig, shown: Shown::Interpolated { pair, parameters: None, view_time: Some(view_time) } }
+        Self { rig, shown: Shown::Interpolated { pair, places: None, parameters: None, view_time: Some(view_time) } }
     }
 
     /// The same, with parameters that were blended from other snapshots than its pose; nothing changes for something that was
     /// predicted.
     pub const fn with_parameters(self, own: SnapshotPair) -> Self {
         match self.shown {
-            Shown::Interpolated { pair, view_time, .. } => {
-                Self { shown: Shown::Interpolated { pair, parameters: Some(own), view_time }, ..self }
+            Shown::Interpolated { pair, places, view_time, .. } => {
+                Self { shown: Shown::Interpolated { pair, places, parameters: Some(own), view_time }, ..self }
+            }
+            Shown::Predicted(_) => self,
+        }
+    }
+
+    /// The same, with the places of earlier snapshots; nothing changes for something that was predicted.
+    pub const fn with_places(self, earlier: SnapshotPair) -> Self {
+        match self.shown {
+            Shown::Interpolated { pair, parameters, view_time, .. } => {
+                Self { shown: Shown::Interpolated { pair, places: Some(earlier), parameters, view_time }, ..self }
             }
             Shown::Predicted(_) => self,
         }
@@ -140,9 +168,12 @@ impl DisplayedRig {
     /// Checks what can be checked without knowing where the rig stood.
     pub(crate) fn check(&self, view: ViewTime, sent: &SentTicks) -> Result<(), RejectReason> {
         match self.shown {
-            Shown::Interpolated { pair, parameters, view_time } => {
+            Shown::Interpolated { pair, places, parameters, view_time } => {
                 let view = view_time.unwrap_or(view);
                 pair.check(view, sent)?;
+                if let Some(places) = places {
+                    places.check_repeats(pair, sent)?;
+                }
                 parameters.map_or(Ok(()), |pair| pair.check(view, sent))
             }
             Shown::Predicted(_) => Ok(()),
@@ -188,9 +219,24 @@ mod tests {
         assert_eq!(rig(pair(90, Some(93)), 85).check(view, &sent), Err(RejectReason::SnapshotsDisordered));
         assert_eq!(rig(pair(84, Some(87)), 85).instant(view), ViewTime::at(Tick(85)));
         let parameters = Some(pair(85, None));
-        let shown = Shown::Interpolated { pair: pair(90, None), parameters, view_time: None };
+        let shown = Shown::Interpolated { pair: pair(90, None), places: None, parameters, view_time: None };
         let false_parameters = DisplayedRig { rig: Entity::PLACEHOLDER, shown };
         assert_eq!(false_parameters.check(view, &sent), Err(RejectReason::SnapshotNotSent));
+    }
+
+    #[test]
+    fn places_are_those_of_earlier_snapshots() {
+        let sent = every_third_tick(0);
+        let view = ViewTime::at(Tick(91));
+        let check = |places| DisplayedRig::interpolated(Entity::PLACEHOLDER, pair(90, Some(93))).with_places(places);
+        let check = |places| check(places).check(view, &sent).err();
+        assert_eq!(check(pair(90, Some(90))), None);
+        assert_eq!(check(pair(87, Some(93))), None);
+        assert_eq!(check(pair(88, Some(93))), Some(RejectReason::SnapshotNotSent));
+        assert_eq!(check(pair(93, Some(93))), Some(RejectReason::SnapshotsDisordered));
+        assert_eq!(check(pair(90, Some(96))), Some(RejectReason::SnapshotsDisordered));
+        assert_eq!(check(pair(90, Some(87))), Some(RejectReason::SnapshotsDisordered));
+        assert_eq!(check(pair(90, None)), Some(RejectReason::SnapshotsDisordered));
     }
 
     #[test]

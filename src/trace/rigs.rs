@@ -64,9 +64,9 @@ impl Past for HistoryBuffer {
 fn rebuild(history: &HistoryBuffer, recipe: Recipe) -> Option<(Sample<'_>, PoseBasis, ViewTime)> {
     match recipe {
         Recipe::History(view, basis) => Some((history.sample(view)?, basis, view)),
-        Recipe::Snapshots { pair, parameters, view } => {
+        Recipe::Snapshots { pair, places, parameters, view } => {
             let ticks = |pair: SnapshotPair| (pair.start, pair.end);
-            let shown = history.sample_displayed(ticks(pair), ticks(parameters), view);
+            let shown = history.sample_displayed(ticks(pair), ticks(places), ticks(parameters), view);
             let shown = shown.map(|sample| (sample, PoseBasis::Snapshots(pair), view));
             shown.or_else(|| Some((history.sample(view)?, PoseBasis::History, view)))
         }

@@ -39,8 +39,8 @@ pub(super) struct Window {
 pub(super) enum Recipe {
     /// The history at this instant.
     History(ViewTime, PoseBasis),
-    /// Two snapshots, and those of its parameters, at this instant.
-    Snapshots { pair: SnapshotPair, parameters: SnapshotPair, view: ViewTime },
+    /// Two snapshots, those whose places are used for theirs, and those of its parameters, at this instant.
+    Snapshots { pair: SnapshotPair, places: SnapshotPair, parameters: SnapshotPair, view: ViewTime },
     /// It has come since the last snapshot that was sent, and is not on the screen yet.
     NotYetShown,
 }
@@ -110,7 +110,7 @@ impl<'a> Screen<'a> {
         match self.around {
             Some(pair) if past.oldest().is_some_and(|oldest| oldest.since(pair.start) > 0) => Recipe::NotYetShown,
             Some(pair @ SnapshotPair { end: Some(_), .. }) => {
-                Recipe::Snapshots { pair, parameters: pair, view: self.view }
+                Recipe::Snapshots { pair, places: pair, parameters: pair, view: self.view }
             }
             _ => from_history,
         }
@@ -121,8 +121,9 @@ impl<'a> Screen<'a> {
 fn recipe_of(named: &DisplayedRig, view: ViewTime) -> Recipe {
     let view = named.instant(view);
     match named.shown {
-        Shown::Interpolated { pair, parameters, .. } => {
-            Recipe::Snapshots { pair, parameters: parameters.unwrap_or(pair), view }
+        Shown::Interpolated { pair, places, parameters, .. } => {
+            let (places, parameters) = (places.unwrap_or(pair), parameters.unwrap_or(pair));
+            Recipe::Snapshots { pair, places, parameters, view }
         }
         Shown::Predicted(instant) => Recipe::History(instant, PoseBasis::Predicted),
     }
@@ -149,9 +150,11 @@ fn believe(
 ) -> Belief {
     /// Metres, within which something has not moved.
     const STILL: f32 = 1e-3;
-    let Shown::Interpolated { pair, parameters, .. } = named.shown else { return Belief::Sound };
+    let Shown::Interpolated { pair, places, parameters, .. } = named.shown else { return Belief::Sound };
     let view = named.instant(view);
-    let pairs = || core::iter::once(pair).chain(parameters);
+    // From the earliest place to the latest snapshot.
+    let widest = places.map(|places| SnapshotPair { start: places.start, ..pair });
+    let pairs = || core::iter::once(pair).chain(widest).chain(parameters);
     if pairs().any(|pair| sent.is_forgotten(pair.start)) {
         return Belief::Untellable;
     }

@@ -121,7 +121,7 @@ impl OccluderHistory {
     pub(super) fn rebuild(&self, recipe: Recipe) -> Option<Rewound<'_>> {
         match recipe {
             Recipe::History(view, _) => self.at(view),
-            Recipe::Snapshots { pair, view, .. } => match self.between(pair, view) {
+            Recipe::Snapshots { pair, places, view, .. } => match self.between(pair, places, view) {
                 Some(rewound) => rewound,
                 None => self.at(view),
             },
@@ -143,14 +143,37 @@ impl OccluderHistory {
 
     /// The occluder as a client shows it that has received the states of two ticks; the outer `None` if one of them is not
     /// remembered.
-    fn between(&self, pair: SnapshotPair, view: ViewTime) -> Option<Option<Rewound<'_>>> {
+    fn between(&self, pair: SnapshotPair, places: SnapshotPair, view: ViewTime) -> Option<Option<Rewound<'_>>> {
         let age_of = |tick| self.ring.age_at_or_before(tick).filter(|age| self.ring.tick(*age) == tick);
-        let start = age_of(pair.start)?;
-        let end = match pair.end {
-            Some(end) => Some(age_of(end)?),
-            None => None,
+        let ages = |pair: SnapshotPair| {
+            let start = age_of(pair.start)?;
+            match pair.end {
+                Some(end) => Some((start, Some(age_of(end)?))),
+                None => Some((start, None)),
+            }
         };
-        Some(self.blend(start, end, view))
+        let (start, end) = ages(pair)?;
+        let shown = self.blend(start, end, view);
+        if places == pair {
+            return Some(shown);
+        }
+        let (older, newer) = ages(places)?;
+        let pose_of = |age: usize| self.records[self.ring.slot(age)].pose;
+        let moved = shown.map(|shown| {
+            // Blended is what was blended before.
+            let t = end.map_or(0.0, |end| self.way(start, end, view));
+            let is_held = shown.pose == shown.record.pose;
+            let to = newer.filter(|_| !is_held).map_or(pose_of(older), pose_of);
+            Rewound { pose: interpolate(pose_of(older), to, t), ..shown }
+        });
+        Some(moved)
+    }
+
+    /// The part of the way from one record to another, in `0.0..=1.0`.
+    fn way(&self, older: usize, newer: usize, view: ViewTime) -> f32 {
+        let start = self.ring.tick(older);
+        let span = self.ring.tick(newer).since(start).max(1);
+        ((view.tick.since(start) as f32 + view.fraction_f32()) / span as f32).clamp(0.0, 1.0)
     }
 
     /// The blend of two records of these ages, unless they must not be blended.
@@ -160,14 +183,13 @@ impl OccluderHistory {
         let Some(newer) = newer.filter(|_| record.occluder.motion == OccluderMotion::Interpolated) else {
             return Some(held);
         };
-        let start = self.ring.tick(older);
-        let span = self.ring.tick(newer).since(start);
+        let t = self.way(older, newer, view);
+        let follows = self.ring.tick(newer).since(self.ring.tick(older)) > 0;
         let newer = &self.records[self.ring.slot(newer)];
-        if span <= 0 || newer.segment != record.segment {
+        if !follows || newer.segment != record.segment {
             return Some(held);
         }
-        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span as f32;
-        Some(Rewound { pose: interpolate(record.pose, newer.pose, t.clamp(0.0, 1.0)), ..held })
+        Some(Rewound { pose: interpolate(record.pose, newer.pose, t), ..held })
     }
 
     /// The number of the segment that the newest record belongs to.
