@@ -100,6 +100,11 @@ impl HistoryBuffer {
         self.len() == 0
     }
 
+    /// Whether older records have had to make room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.ring.len() == self.ring.capacity()
+    }
+
     /// The first tick that is still remembered.
     pub fn oldest(&self) -> Option<Tick> {
         self.ring.oldest()

@@ -81,20 +81,26 @@ pub struct AdmissionRules {
     /// What happens to a shot that claims an older view. Default: [`CheckPolicy::Clamp`], since it is not the fault of a player
     /// on a slow line. [`RejectReason::ViewTimeTooOld`](crate::RejectReason::ViewTimeTooOld).
     pub old_view: CheckPolicy,
-    /// How far a view time may lie from what the server has measured for the connection, before jitter is taken off: twice
-    /// the measured jitter, but no more than three quarters of it. Default: 200 ms.
+    /// How far a view time may lie from what the server has measured for the connection. Default: 200 ms. What the client
+    /// holds back for jitter is taken off, but no more than three quarters, so that who makes the line tremble gains nothing;
+    /// and on the older side, two snapshots that may have been lost are added.
     ///
     /// Too low, and honest players whose line changes are judged by the estimate; too high, and a modified client can shoot at
     /// the past of its choice.
     pub tolerance: Duration,
+    /// How far the instant of a single rig may lie from the view time of the shot. Default: zero; a game that shows some rigs
+    /// with a delay of their own (see [`Shown`](crate::Shown)) sets it to that. Beyond:
+    /// [`RejectReason::ViewTimeImplausible`](crate::RejectReason::ViewTimeImplausible).
+    pub max_own_delay: Duration,
     /// What happens to a shot whose view lies further off. Default: [`CheckPolicy::UseEstimate`].
     /// [`RejectReason::ViewTimeImplausible`](crate::RejectReason::ViewTimeImplausible).
     pub implausible_view: CheckPolicy,
     /// What happens to a shot that shows an earlier instant than a shot before it. Default: [`CheckPolicy::Reject`], since no
-    /// screen runs backwards. [`RejectReason::ViewTimeBackwards`](crate::RejectReason::ViewTimeBackwards).
+    /// screen runs backwards; [`CheckPolicy::Clamp`] is the same as [`CheckPolicy::UseEstimate`].
+    /// [`RejectReason::ViewTimeBackwards`](crate::RejectReason::ViewTimeBackwards).
     pub backward_view: CheckPolicy,
-    /// What happens to a shot whose view has run faster than a presentation can. Default: [`CheckPolicy::UseEstimate`].
-    /// [`RejectReason::ViewTimeTooFast`](crate::RejectReason::ViewTimeTooFast).
+    /// What happens to a shot whose view has run faster than a presentation can. Default: [`CheckPolicy::UseEstimate`];
+    /// [`CheckPolicy::Clamp`] is the same. [`RejectReason::ViewTimeTooFast`](crate::RejectReason::ViewTimeTooFast).
     pub fast_view: CheckPolicy,
     /// What happens to a shot whose snapshots go beyond the three limits that follow; [`CheckPolicy::Clamp`] and
     /// [`CheckPolicy::UseEstimate`] do the same here: the rig is rebuilt from the snapshots that were sent. Default:
@@ -124,6 +130,7 @@ impl Default for AdmissionRules {
             max_rewind: Duration::from_millis(400),
             old_view: CheckPolicy::Clamp,
             tolerance: Duration::from_millis(200),
+            max_own_delay: Duration::ZERO,
             implausible_view: CheckPolicy::UseEstimate,
             backward_view: CheckPolicy::Reject,
             fast_view: CheckPolicy::UseEstimate,

@@ -122,6 +122,28 @@ fn parameters_are_blended_between_their_own_snapshots() {
     assert_eq!(zone, Some(Zone::Hand));
 }
 
+/// A rule that comes later than its rig: a shot that names parameters from before is judged by what is known.
+#[test]
+fn parameters_from_before_there_was_a_rule_are_none() {
+    let mut app = TestApp::new(64.0);
+    app.add_systems(FixedUpdate, walk);
+    let shooter = app.world_mut().spawn(Rig).id();
+    let late = app.world_mut().spawn(Rig).id();
+    app.run_to(Tick(89));
+    let rule = (DisplayRule::new(pose, 2.5), parameters(89.0), Transform::default());
+    app.world_mut().entity_mut(late).insert(rule);
+    app.world_mut().spawn((Hitbox::ball(0.05).in_zone(Zone::Hand).with_offset(Vec3::Y * 0.1), Bone(1), ChildOf(late)));
+    app.run_to(Tick(99));
+    for tick in [80, 92, 96] {
+        app.world_mut().resource_mut::<SentTicks>().note(Tick(tick), 64);
+    }
+    let rig = DisplayedRig::interpolated(late, SnapshotPair::new(Tick(92), Tick(96)));
+    let rig = rig.with_parameters(SnapshotPair::held(Tick(80)));
+    let expected = fist(root(94.0), parameters(94.0), 1.0);
+    let view = ViewTime::at(Tick(94));
+    assert_eq!(zone_at(&mut app, shooter, expected, |shot| shot.seen_at(view).made_of(&[rig])), Some(Zone::Hand));
+}
+
 #[test]
 fn the_history_of_a_rule_is_smaller_and_bones_posed_by_it_agree_with_it() {
     let mut app = TestApp::new(64.0);

@@ -35,8 +35,9 @@ impl Part {
     /// Whether nothing but rounding has changed.
     fn is_still(&self, other: &Self) -> bool {
         let translation = |part: &Self| part.offset.translation;
+        // A tenth of a millimetre: far from the origin of the world, positions are no more exact.
         self.bone == other.bone
-            && translation(self).abs_diff_eq(translation(other), 1e-5)
+            && translation(self).abs_diff_eq(translation(other), 1e-4)
             && self.offset.rotation.abs_diff_eq(other.offset.rotation, 1e-5)
     }
 }

@@ -95,6 +95,11 @@ impl HistoryBuffer {
     ) -> Option<Sample<'_>> {
         let blend = self.blend_between(pose.0, pose.1, view)?;
         let parameters = self.blend_between(parameters.0, parameters.1, view)?;
+        // A rig that had no rule yet has no parameters either.
+        let is_ruled = |slot: usize| self.layout(slot).posing.is_some();
+        if is_ruled(blend.older) && !(is_ruled(parameters.older) && is_ruled(parameters.newer)) {
+            return None;
+        }
         let root = if places == pose {
             blend
         } else {

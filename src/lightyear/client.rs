@@ -9,7 +9,7 @@ use lightyear::prelude::{
 
 use super::{
     Displayed, PresentationEpoch, ShotData, ShotOutcome, ShotProtocolPlugin, ShotVerdict, ViewState,
-    displayed::{ShownEntities, remember_displayed, remember_shown},
+    displayed::{ShownEntities, follow_shift, remember_displayed, remember_shown},
     feed::{InterpolationFeed, feed_interpolation, learn_send_interval},
     fire::{DisplayedLimit, Outbox, relabel_shots, send_shots},
     repeats::{Repeats, follow_repeats},
@@ -102,6 +102,7 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
             .init_resource::<Outbox<W>>()
             .add_message::<VerdictReceived>()
             .add_observer(relabel_shots::<W>)
+            .add_observer(follow_shift)
             .configure_sets(PreUpdate, ShotClientSystems::ReceiveVerdicts.after(MessageSystems::Receive))
             .configure_sets(
                 Update,

@@ -5,7 +5,8 @@ use lightyear::{
     connection::network_topology::{NetworkTopology, NetworkingMetadata},
     core::tick::TickDuration,
     prelude::{
-        ConfirmedHistory, Controlled, Interpolated, InterpolationTimeline, LocalTimeline, NetworkTimeline, Predicted,
+        ConfirmedHistory, Controlled, Interpolated, InterpolationTimeline, LocalTimeline, LocalTimelineShift,
+        NetworkTimeline, Predicted,
     },
 };
 
@@ -43,8 +44,8 @@ impl Displayed {
     }
 }
 
-/// How often this client's presentation has begun anew: with each connection, and whenever lightyear sets its interpolation
-/// to another instant instead of letting it run there.
+/// How often this client's presentation has begun anew: with each connection, whenever lightyear sets its interpolation to
+/// another instant instead of letting it run there, and whenever it sets the local clock.
 ///
 /// Each shot carries it, so that the server does not take a jump for a view that runs backwards or too fast.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -109,6 +110,19 @@ fn jumps(before: Displayed, now: Displayed, frame: f64) -> bool {
     played < 0.0 || (played - frame).abs() > 1.0 + LARGEST_SLEW * frame
 }
 
+/// When the local clock is set, what the screen shows of predicted entities is now called otherwise, and command ticks do not go
+/// on from where they were.
+pub(super) fn follow_shift(
+    shift: On<LocalTimelineShift>,
+    mut shown: ResMut<ShownEntities>,
+    mut epoch: ResMut<PresentationEpoch>,
+) {
+    epoch.0 = epoch.0.wrapping_add(1);
+    for entity in &mut shown.0 {
+        entity.relabel(shift.delta);
+    }
+}
+
 /// What the interpolated and predicted entities on the screen are made of.
 ///
 /// Kept from the moment in which lightyear blends them: until the player fires, other snapshots may have arrived.
@@ -122,6 +136,7 @@ pub(super) fn remember_shown(
         (
             Entity,
             &mut ViewState,
+            Has<Transform>,
             Option<&ConfirmedHistory<Transform>>,
             &Repeats,
             Option<&ConfirmedHistory<DisplayParameters>>,
@@ -133,7 +148,7 @@ pub(super) fn remember_shown(
     mut shown: ResMut<ShownEntities>,
 ) {
     shown.0.clear();
-    for (rig, mut state, poses, repeats, parameters, own) in &mut interpolated {
+    for (rig, mut state, is_shown, poses, repeats, parameters, own) in &mut interpolated {
         let found = match *displayed {
             Displayed::Nothing => None,
             Displayed::Present(tick) => Some(Shown::Predicted(ViewTime::at(tick))),
@@ -145,6 +160,8 @@ pub(super) fn remember_shown(
             }),
         };
         state.set_if_neq(match found {
+            // It is shown by other means than lightyear's history of its `Transform`, of which nothing is known here.
+            None if is_shown && poses.is_none() && displayed.view_time().is_some() => ViewState::Playing,
             None => ViewState::Waiting,
             Some(Shown::Interpolated { pair: SnapshotPair { end: None, .. }, .. }) => ViewState::Frozen,
             Some(_) => ViewState::Playing,

@@ -82,9 +82,11 @@ pub(super) fn feed_interpolation(
     /// Lost snapshots in a row that are made up for.
     const LOST: f32 = 3.0;
     const SMOOTHING: f32 = 0.05;
+    /// A hitch is no frame rate.
+    const LONGEST_FRAME: Duration = Duration::from_millis(100);
     let own = *feed.min_delay.get_or_insert(config.min_delay);
     let Ok((ping, remote)) = links.single() else { return };
-    feed.frame = feed.frame.mul_f32(1.0 - SMOOTHING) + time.delta().mul_f32(SMOOTHING);
+    feed.frame = feed.frame.mul_f32(1.0 - SMOOTHING) + time.delta().min(LONGEST_FRAME).mul_f32(SMOOTHING);
     let interval = feed.send_interval.max(tick.0);
     let base = own.max(interval.mul_f32(config.send_interval_ratio)) + ping.rtt() / 2 + feed.frame;
     if let Some(newest) = checkpoints.last_confirmed_tick().filter(|_| interpolation.is_synced()) {

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::{Displayed, PresentationEpoch, ShotChannel, ShotData, ShotRequest, ViewState, displayed::ShownEntities};
 use crate::{
-    shot::{DisplayedRigs, ShotId, Shown},
+    shot::{DisplayedRigs, ShotId},
     time::Tick,
 };
 
@@ -211,9 +211,7 @@ pub(super) fn relabel_shots<W: ShotData>(shift: On<LocalTimelineShift>, mut outb
     for shot in &mut outbox.waiting {
         shot.command_tick = Tick(shot.command_tick.0.wrapping_add_signed(shift.delta));
         for displayed in shot.displayed.iter_mut().flatten().flatten() {
-            if let Shown::Predicted(instant) = &mut displayed.shown {
-                instant.tick = Tick(instant.tick.0.wrapping_add_signed(shift.delta));
-            }
+            displayed.relabel(shift.delta);
         }
     }
 }

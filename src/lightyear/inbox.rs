@@ -11,10 +11,18 @@ use crate::{shot::RejectReason, time::Tick};
 #[derive(Component)]
 pub(super) struct Inbox<W: Send + Sync + 'static> {
     waiting: Vec<ShotRequest<W>>,
-    refused: Vec<(ShotRequest<W>, RejectReason)>,
+    /// Without what the game sent along, which may be large.
+    refused: Vec<(ShotRequest<()>, RejectReason)>,
     seen: SequenceWindow,
     /// How many ticks shots have lately waited, smoothed; `None` before the first one.
     wait: Option<f32>,
+}
+
+/// What leaves an [`Inbox`].
+pub(super) enum Released<W> {
+    /// It is to be judged now.
+    Due(ShotRequest<W>),
+    Refused(ShotRequest<()>, RejectReason),
 }
 
 /// Limits of an [`Inbox`], in ticks.
@@ -69,32 +77,29 @@ impl<W: Send + Sync + 'static> Inbox<W> {
         // No honest client comes near this, and a flood must not fill the memory while the game is paused.
         const MOST: usize = 1_024;
         if self.refused.len() < MOST {
-            self.refused.push((shot, reason));
+            self.refused.push((shot.with_weapon(()).0, reason));
         } else {
             debug!("shot {} dropped without an answer: {reason:?}", shot.sequence);
         }
     }
 
     /// Hands out all shots whose tick has come, in the order of their ticks and numbers, and all that are refused.
-    pub(super) fn release(
-        &mut self,
-        now: Tick,
-        limits: InboxLimits,
-        mut to: impl FnMut(ShotRequest<W>, Option<RejectReason>),
-    ) {
+    pub(super) fn release(&mut self, now: Tick, limits: InboxLimits, mut to: impl FnMut(Released<W>)) {
         for (shot, reason) in self.refused.drain(..) {
-            to(shot, Some(reason));
+            to(Released::Refused(shot, reason));
         }
         self.waiting.sort_unstable_by_key(|shot| (shot.command_tick.since(now), shot.sequence));
         let due = self.waiting.partition_point(|shot| shot.command_tick.since(now) <= 0);
         for (number, shot) in self.waiting.drain(..due).enumerate() {
-            let late = now.since(shot.command_tick) > limits.late as i32;
-            let refused = if late {
-                Some(RejectReason::TooLate)
+            let reason = if now.since(shot.command_tick) > limits.late as i32 {
+                RejectReason::TooLate
+            } else if number >= limits.per_tick {
+                RejectReason::TooManyShots
             } else {
-                (number >= limits.per_tick).then_some(RejectReason::TooManyShots)
+                to(Released::Due(shot));
+                continue;
             };
-            to(shot, refused);
+            to(Released::Refused(shot.with_weapon(()).0, reason));
         }
     }
 }
@@ -123,9 +128,13 @@ impl SequenceWindow {
         let newest = *self.newest.get_or_insert(sequence);
         let ahead = sequence.wrapping_sub(newest) as i32;
         if ahead > 0 {
-            for back in 0..(ahead as u32).min(Self::SIZE) {
-                let (word, bit) = Self::place(sequence.wrapping_sub(back));
-                self.seen[word] &= !bit;
+            if ahead as u32 >= Self::SIZE {
+                self.seen = [0; _];
+            } else {
+                for back in 0..ahead as u32 {
+                    let (word, bit) = Self::place(sequence.wrapping_sub(back));
+                    self.seen[word] &= !bit;
+                }
             }
             self.newest = Some(sequence);
         } else if ahead.unsigned_abs() >= Self::SIZE {
@@ -167,7 +176,12 @@ mod tests {
 
     fn release(inbox: &mut Inbox<()>, now: u32) -> Vec<(u32, Option<RejectReason>)> {
         let mut released = Vec::new();
-        inbox.release(Tick(now), LIMITS, |shot, reason| released.push((shot.sequence, reason)));
+        inbox.release(Tick(now), LIMITS, |out| {
+            released.push(match out {
+                Released::Due(shot) => (shot.sequence, None),
+                Released::Refused(shot, reason) => (shot.sequence, Some(reason)),
+            });
+        });
         released
     }
 

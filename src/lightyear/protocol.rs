@@ -53,6 +53,26 @@ pub struct ShotRequest<W> {
     pub weapon: W,
 }
 
+impl<W> ShotRequest<W> {
+    /// The same shot with other data of the game's, and its own.
+    pub(super) fn with_weapon<V>(self, weapon: V) -> (ShotRequest<V>, W) {
+        let Self { sequence, shooter, command_tick, view_time, epoch, origin, direction, range, displayed, .. } = self;
+        let shot = ShotRequest {
+            sequence,
+            shooter,
+            command_tick,
+            view_time,
+            epoch,
+            origin,
+            direction,
+            range,
+            displayed,
+            weapon,
+        };
+        (shot, self.weapon)
+    }
+}
+
 impl<W> MapEntities for ShotRequest<W> {
     fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
         if let Some(shooter) = &mut self.shooter {

@@ -11,7 +11,7 @@ use lightyear::prelude::{
 use super::{
     SegmentNumber, ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict,
     connection::{LinkProbe, PredictedRigs, measure_connections},
-    inbox::{Inbox, InboxLimits},
+    inbox::{Inbox, InboxLimits, Released},
     segment::number_segments,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
         ConnectionDelay, DisplayedRigs, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent,
         ShotId, Verdicts, report_verdicts,
     },
-    time::{CurrentTick, Tick, ViewTime},
+    time::{CurrentTick, Tick},
     trace::record_occluders,
 };
 
@@ -52,7 +52,8 @@ impl<W: ShotData> Default for ShotServerPlugin<W> {
 #[derive(Resource, Clone, Debug, Reflect)]
 #[reflect(Resource, Default)]
 pub struct ShotServerConfig {
-    /// How long after its command tick a shot is still judged. Default: 500 ms.
+    /// How long after its command tick a shot is still judged. Default: 500 ms; on a line with a known round trip, no longer than
+    /// twice that, its jitter, and 100 ms.
     ///
     /// A shot whose packet is lost comes again after one and a half round trips. Too low, and such shots are refused as
     /// [`RejectReason::TooLate`]; too high, and targets are hit long after the fact. No more than
@@ -87,6 +88,20 @@ impl Default for ShotServerConfig {
 }
 
 impl ShotServerConfig {
+    /// The limits on a line with this delay: what is lost comes again after one and a half round trips, and nothing has a
+    /// reason to be later than that.
+    fn limits_on(&self, delay: &ConnectionDelay, timestep: Duration) -> InboxLimits {
+        /// For the frames of both sides.
+        const FRAMES: Duration = Duration::from_millis(100);
+        let limits = self.limits(timestep);
+        if delay.round_trip.is_zero() {
+            return limits;
+        }
+        let lost = delay.round_trip.saturating_mul(2).saturating_add(delay.jitter_margin).saturating_add(FRAMES);
+        let late = lost.as_nanos().div_ceil(timestep.as_nanos().max(1)).min(1 << 30) as u32;
+        InboxLimits { late: limits.late.min(late), ..limits }
+    }
+
     fn limits(&self, timestep: Duration) -> InboxLimits {
         let ticks = |time: Duration| time.as_nanos().div_ceil(timestep.as_nanos().max(1)).min(1 << 30) as u32;
         InboxLimits {
@@ -181,24 +196,21 @@ struct Shooters<'w, 's> {
 }
 
 impl Shooters<'_, '_> {
-    /// The rig that shoots for a link: the one that it names, or else its first.
-    fn of(&self, link: Entity, named: Option<Entity>) -> Result<Entity, RejectReason> {
-        let owner_of = |rig| {
-            let mut ancestry = core::iter::once(rig).chain(self.parents.iter_ancestors(rig));
-            ancestry.find_map(|entity| self.controlled.get(entity).ok())
-        };
-        let is_own = |rig| owner_of(rig).is_some_and(|by| by.owner == link);
-        if let Some(named) = named {
-            return if is_own(named) { Ok(named) } else { Err(RejectReason::ShooterNotControlled) };
-        }
-        let own = self.rigs.iter().filter(|(rig, _)| is_own(*rig));
-        let first = own.map(|(rig, id)| (id.copied().unwrap_or_default(), rig)).min().map(|(_, rig)| rig);
-        first.ok_or(RejectReason::ShooterUnknown)
+    fn is_own(&self, link: Entity, rig: Entity) -> bool {
+        let mut ancestry = core::iter::once(rig).chain(self.parents.iter_ancestors(rig));
+        let owner = ancestry.find_map(|entity| self.controlled.get(entity).ok());
+        owner.is_some_and(|by| by.owner == link)
+    }
+
+    /// The first rig of a link.
+    fn first_of(&self, link: Entity) -> Option<Entity> {
+        let own = self.rigs.iter().filter(|(rig, _)| self.is_own(link, *rig));
+        own.map(|(rig, id)| (id.copied().unwrap_or_default(), rig)).min().map(|(_, rig)| rig)
     }
 }
 
 fn release_shots<W: ShotData>(
-    mut links: Query<(Entity, &mut Inbox<W>, &mut MessageSender<ShotVerdict>)>,
+    mut links: Query<(Entity, &mut Inbox<W>, &ConnectionDelay)>,
     predicted: PredictedRigs,
     shooters: Shooters,
     tick: Res<CurrentTick>,
@@ -209,27 +221,29 @@ fn release_shots<W: ShotData>(
     mut verdicts: ResMut<Verdicts>,
 ) {
     let now = tick.0;
-    let limits = config.limits(time.timestep());
-    for (link, mut inbox, mut sender) in &mut links {
+    for (link, mut inbox, delay) in &mut links {
         if inbox.is_empty() {
             continue;
         }
-        inbox.release(now, limits, |request, refused| {
-            let shooter = match shooters.of(link, request.shooter) {
-                Ok(shooter) => shooter,
-                Err(reason) => {
-                    debug!("shot {} of link `{link}` refused: {reason:?}", request.sequence);
-                    sender.send::<ShotChannel>(ShotVerdict {
-                        sequence: request.sequence,
-                        judged_at: now,
-                        view_time: request.view_time.unwrap_or(ViewTime::at(request.command_tick)),
-                        outcome: ShotOutcome::Rejected(reason),
-                    });
-                    return;
+        let limits = config.limits_on(delay, time.timestep());
+        let first = shooters.first_of(link);
+        inbox.release(now, limits, |released| {
+            let (request, weapon) = match released {
+                Released::Due(request) => {
+                    let (request, weapon) = request.with_weapon(());
+                    (request, Ok(weapon))
                 }
+                Released::Refused(request, reason) => (request, Err(reason)),
+            };
+            let shooter = match request.shooter {
+                // A part of it is no rig, and knows no rules.
+                Some(named) if shooters.rigs.contains(named) && shooters.is_own(link, named) => Ok(named),
+                Some(_) => Err(RejectReason::ShooterNotControlled),
+                None => first.ok_or(RejectReason::ShooterUnknown),
             };
             let shot = ShotEvent {
-                shooter,
+                // Nobody else is to hear of it.
+                shooter: shooter.unwrap_or(link),
                 id: ShotId { connection: connection_of(link), sequence: request.sequence },
                 origin: request.origin,
                 direction: request.direction,
@@ -243,12 +257,19 @@ fn release_shots<W: ShotData>(
                 rules: None,
                 refused: None,
             };
-            let refused = refused.or_else(|| predicted.refuses(&shot, link).then_some(RejectReason::RigNotPredicted));
-            if let Some(reason) = refused {
-                verdicts.reject(shooter, shot.id, reason, Evidence::of(&shot, now));
-            } else {
-                received.write(ShotReceived { shot: shot.id, link, shooter, weapon: request.weapon });
-                shots.write(shot);
+            let checked = weapon.and_then(|weapon| {
+                shooter?;
+                if predicted.refuses(&shot, link) { Err(RejectReason::RigNotPredicted) } else { Ok(weapon) }
+            });
+            match checked {
+                Ok(weapon) => {
+                    received.write(ShotReceived { shot: shot.id, link, shooter: shot.shooter, weapon });
+                    shots.write(shot);
+                }
+                Err(reason) => {
+                    debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
+                    verdicts.reject(shot.shooter, shot.id, reason, Evidence::of(&shot, now));
+                }
             }
         });
     }

@@ -6,9 +6,9 @@ use bevy::{math::InvalidDirectionError, prelude::*};
 
 use super::{
     Adjustment, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, Muzzle, RejectReason,
-    RewindBudget, SentTicks, ShotCounters, ShotEvent, ShotId, Verdicts, ViewGuard,
+    RewindBudget, SentTicks, ShotCounters, ShotEvent, ShotId, Shown, Verdicts, ViewGuard,
     connection::in_ticks,
-    guard::Claim,
+    guard::{CheckedClaim, Claim},
     shooter::{Origin, Shooters},
 };
 use crate::{
@@ -28,8 +28,6 @@ pub(crate) struct AdmittedShot {
     pub(crate) evidence: Evidence,
     pub(crate) displayed: Option<DisplayedRigs>,
     pub(crate) rules: AdmissionRules,
-    /// What it says of its view, if that was believed.
-    claim: Option<Claim>,
 }
 
 /// The shots of this tick that are still to be traced.
@@ -74,27 +72,36 @@ pub(crate) fn admit_shots(
             }
             let direction = check(shot, now)?;
             check_instant(evidence.view_time, now)?;
+            let mut claim = None;
             let claims = is_claim(&evidence);
             if let Some((delay, guard, counters)) = link.as_mut().filter(|_| claims) {
                 evidence.budget = Some(RewindBudget::new(delay, evidence.view_time, shot.command_tick, now.timestep));
-                adjust(&mut evidence, shot, delay, guard, counters, &rules, now)?;
+                claim = adjust(&mut evidence, shot, delay, guard, counters, &rules, now)?;
+            }
+            if shot.link.is_some() {
+                limit_rewind(&mut evidence, measured, &rules, now)?;
             }
             let displayed = shot.displayed.filter(|_| evidence.view_source == ViewSource::AsDisplayed);
             for rig in displayed.iter().flatten().flatten() {
-                check_displayed(rig, evidence.view_time, now, &sent)?;
+                check_displayed(rig, &evidence, now, &sent)?;
+                if shot.link.is_some() {
+                    limit_own_delay(rig, &evidence, &rules, now)?;
+                }
             }
             let origin = shooters.check(shot, *direction, &config, now.timestep)?;
-            Ok((direction, displayed, origin))
+            Ok((direction, displayed, origin, claim.filter(|_| is_claim(&evidence))))
         })();
         let (shooter, id) = (shot.shooter, shot.id);
         match checked {
-            Ok((direction, displayed, Origin { point, muzzle })) => {
+            Ok((direction, displayed, Origin { point, muzzle }, claim)) => {
+                // A claim that was not believed is none to compare others with.
+                if let (Some(claim), Some((_, guard, _))) = (claim, &mut link) {
+                    guard.remember(claim);
+                }
                 (evidence.origin, evidence.direction) = (point, *direction);
                 evidence.range = shot.range.min(config.max_range.max(0.0));
                 let ray = Ray3d::new(point, direction);
-                // A claim that was not believed is none to compare others with.
-                let claim = claim_of(shot).filter(|_| link.is_some() && is_claim(&evidence));
-                admitted.0.push(AdmittedShot { shooter, id, ray, muzzle, evidence, displayed, rules, claim });
+                admitted.0.push(AdmittedShot { shooter, id, ray, muzzle, evidence, displayed, rules });
             }
             Err(reason) => {
                 debug!("shot {id:?} of `{shooter}` refused: {reason:?}");
@@ -104,12 +111,10 @@ pub(crate) fn admit_shots(
     }
 }
 
-/// The last check: what the weapons of the shooters allow. Takes ammunition for each shot that will be traced, and remembers
-/// what it has claimed.
+/// The last check: what the weapons of the shooters allow. Takes ammunition for each shot that will be traced.
 pub(crate) fn fire_weapons(
     mut admitted: ResMut<AdmittedShots>,
     mut verdicts: ResMut<Verdicts>,
-    mut guards: Query<&mut ViewGuard>,
     mut shooters: Query<(Option<&mut FireControl>, Option<&mut Muzzle>)>,
     time: Res<Time<Fixed>>,
 ) {
@@ -129,11 +134,6 @@ pub(crate) fn fire_weapons(
                 muzzle.fire(tick, shot.evidence.direction);
             }
         }
-        if let Some(claim) = shot.claim
-            && let Some(mut guard) = shot.evidence.link.and_then(|link| guards.get_mut(link).ok())
-        {
-            guard.remember(claim);
-        }
         true
     });
 }
@@ -150,64 +150,112 @@ fn claim_of(shot: &ShotEvent) -> Option<Claim> {
 }
 
 /// Checks the claimed view of a shot against what the server knows of its connection; where it goes too far, it is refused or
-/// moved, as the rules say.
+/// moved, as the rules say. What is left is to be remembered if the shot is admitted.
 fn adjust(
     evidence: &mut Evidence,
     shot: &ShotEvent,
     delay: &ConnectionDelay,
-    guard: &mut ViewGuard,
+    guard: &ViewGuard,
     counters: &mut ShotCounters,
     rules: &AdmissionRules,
     now: Now,
-) -> Result<(), RejectReason> {
-    let Some(claim) = claim_of(shot) else { return Ok(()) };
+) -> Result<Option<CheckedClaim>, RejectReason> {
+    let Some(claim) = claim_of(shot) else { return Ok(None) };
     let measured = delay.rewind().as_secs_f64();
     let difference = claim.view.ticks_before(claim.command_tick) * now.timestep.as_secs_f64() - measured;
-    // Who can make the line tremble at will gains nothing from it.
-    let allowed = rules.tolerance.saturating_sub((delay.jitter * 2).min(rules.tolerance * 3 / 4));
+    let allowed = rules.tolerance.saturating_sub(delay.jitter_margin.min(rules.tolerance / 4 * 3));
     counters.note_claim(difference * 1e3, allowed);
-    let by_estimate = |evidence: &mut Evidence, policy: CheckPolicy, reason| match policy {
-        CheckPolicy::Reject => Err(reason),
-        CheckPolicy::Clamp | CheckPolicy::UseEstimate => {
-            evidence.view_time = delay.estimate(claim.command_tick, now.timestep);
-            evidence.view_source = ViewSource::Estimated;
-            evidence.adjusted = Some(Adjustment { policy: CheckPolicy::UseEstimate, reason });
-            Ok(())
-        }
-    };
-    if difference.abs() > allowed.as_secs_f64() {
-        let reason = RejectReason::ViewTimeImplausible;
-        if rules.implausible_view == CheckPolicy::Clamp {
-            let furthest = (measured + allowed.as_secs_f64().copysign(difference)).max(0.0);
-            let ticks = furthest / now.timestep.as_secs_f64().max(f64::MIN_POSITIVE);
-            evidence.view_time = ViewTime::before(claim.command_tick, ticks);
-            evidence.view_source = ViewSource::Reported;
-            evidence.adjusted = Some(Adjustment { policy: CheckPolicy::Clamp, reason });
-        } else {
-            by_estimate(evidence, rules.implausible_view, reason)?;
-        }
-    } else if let Err(reason) = guard.check(claim) {
-        let policy = if reason == RejectReason::ViewTimeBackwards { rules.backward_view } else { rules.fast_view };
-        by_estimate(evidence, policy, reason)?;
+    // A client holds back more where packets are lost, which the server does not hear of.
+    let older = allowed.saturating_add(delay.interpolation.saturating_mul(2));
+    let furthest = if difference > 0.0 { older } else { allowed };
+    if difference.abs() <= furthest.as_secs_f64() {
+        return match guard.check(claim, now.timestep) {
+            Ok(checked) => Ok(Some(checked)),
+            Err(reason) => {
+                let backward = reason == RejectReason::ViewTimeBackwards;
+                let policy = if backward { rules.backward_view } else { rules.fast_view };
+                use_estimate(evidence, policy, reason, delay, now).map(|()| None)
+            }
+        };
     }
-    limit_rewind(evidence, rules, now)
+    let reason = RejectReason::ViewTimeImplausible;
+    if rules.implausible_view == CheckPolicy::Clamp {
+        let moved = (measured + furthest.as_secs_f64().copysign(difference)).max(0.0);
+        let ticks = moved / now.timestep.as_secs_f64().max(f64::MIN_POSITIVE);
+        evidence.view_time = ViewTime::before(claim.command_tick, ticks);
+        evidence.view_source = ViewSource::Reported;
+        evidence.adjusted = Some(Adjustment { policy: CheckPolicy::Clamp, reason });
+    } else {
+        use_estimate(evidence, rules.implausible_view, reason, delay, now)?;
+    }
+    Ok(None)
+}
+
+/// Judges a shot by the server's own estimate, unless the policy is to refuse it.
+fn use_estimate(
+    evidence: &mut Evidence,
+    policy: CheckPolicy,
+    reason: RejectReason,
+    delay: &ConnectionDelay,
+    now: Now,
+) -> Result<(), RejectReason> {
+    if policy == CheckPolicy::Reject {
+        return Err(reason);
+    }
+    evidence.view_time = delay.estimate(evidence.command_tick, now.timestep);
+    evidence.view_source = ViewSource::Estimated;
+    evidence.adjusted = Some(Adjustment { policy: CheckPolicy::UseEstimate, reason });
+    Ok(())
 }
 
 /// Holds a view time to the longest rewind.
-fn limit_rewind(evidence: &mut Evidence, rules: &AdmissionRules, now: Now) -> Result<(), RejectReason> {
+fn limit_rewind(
+    evidence: &mut Evidence,
+    delay: Option<&ConnectionDelay>,
+    rules: &AdmissionRules,
+    now: Now,
+) -> Result<(), RejectReason> {
     let most = in_ticks(rules.max_rewind, now.timestep);
-    if evidence.view_time.ticks_before(evidence.command_tick) > most {
-        let reason = RejectReason::ViewTimeTooOld;
-        match rules.old_view {
-            CheckPolicy::Reject => return Err(reason),
-            policy => {
-                evidence.view_time = ViewTime::before(evidence.command_tick, most);
-                evidence.view_source = evidence.view_source.max(ViewSource::Reported);
-                evidence.adjusted.get_or_insert(Adjustment { policy, reason });
-            }
+    let reason = RejectReason::ViewTimeTooOld;
+    let is_too_old = |evidence: &Evidence| evidence.view_time.ticks_before(evidence.command_tick) > most;
+    if is_too_old(evidence) {
+        match (rules.old_view, delay) {
+            (CheckPolicy::Reject, _) => return Err(reason),
+            (CheckPolicy::UseEstimate, Some(delay)) => use_estimate(evidence, rules.old_view, reason, delay, now)?,
+            _ => {}
         }
     }
+    if is_too_old(evidence) {
+        evidence.view_time = ViewTime::before(evidence.command_tick, most);
+        evidence.view_source = evidence.view_source.max(ViewSource::Reported);
+        evidence.adjusted.get_or_insert(Adjustment { policy: CheckPolicy::Clamp, reason });
+    }
     check_instant(evidence.view_time, now)
+}
+
+/// Holds the instants of single rigs to that of the shot.
+fn limit_own_delay(
+    rig: &DisplayedRig,
+    evidence: &Evidence,
+    rules: &AdmissionRules,
+    now: Now,
+) -> Result<(), RejectReason> {
+    /// A few frames of a slow client.
+    const LAST_FRAMES: Duration = Duration::from_millis(250);
+    let before_command = rig.instant(evidence.view_time).ticks_before(evidence.command_tick);
+    let own_delay = before_command - evidence.view_time.ticks_before(evidence.command_tick);
+    let is_near = match rig.shown {
+        // What is predicted shows the client's own present.
+        Shown::Predicted(_) => (0.0..=in_ticks(LAST_FRAMES, now.timestep)).contains(&before_command),
+        Shown::Interpolated { .. } => own_delay.abs() <= in_ticks(rules.max_own_delay, now.timestep),
+    };
+    if !is_near {
+        return Err(RejectReason::ViewTimeImplausible);
+    }
+    if before_command > in_ticks(rules.max_rewind, now.timestep) {
+        return Err(RejectReason::ViewTimeTooOld);
+    }
+    Ok(())
 }
 
 /// Checks all that can be checked without the world; the direction, of unit length.
@@ -243,7 +291,8 @@ fn check_instant(view: ViewTime, now: Now) -> Result<(), RejectReason> {
 }
 
 /// Checks what a shot says of one rig, as far as that can be done without knowing where the rig stood.
-fn check_displayed(rig: &DisplayedRig, view: ViewTime, now: Now, sent: &SentTicks) -> Result<(), RejectReason> {
+fn check_displayed(rig: &DisplayedRig, evidence: &Evidence, now: Now, sent: &SentTicks) -> Result<(), RejectReason> {
+    let view = evidence.view_time;
     check_instant(rig.instant(view), now)?;
     rig.check(view, sent)
 }

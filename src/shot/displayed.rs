@@ -157,6 +157,14 @@ impl DisplayedRig {
         Self { rig, shown: Shown::Predicted(instant) }
     }
 
+    /// Gives what was predicted other ticks, after the client's clock has been set by so many.
+    #[cfg(feature = "lightyear")]
+    pub(crate) fn relabel(&mut self, delta: i32) {
+        if let Shown::Predicted(instant) = &mut self.shown {
+            instant.tick = Tick(instant.tick.0.wrapping_add_signed(delta));
+        }
+    }
+
     /// The instant that the screen showed of this rig.
     pub(crate) fn instant(&self, view: ViewTime) -> ViewTime {
         match self.shown {

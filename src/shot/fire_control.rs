@@ -89,7 +89,12 @@ impl FireControl {
     }
 
     /// The same weapon with a range in metres, at least 0, at which its shots end.
+    ///
+    /// # Panics
+    ///
+    /// If it is negative or not a number.
     pub fn with_range(self, range: f32) -> Self {
+        assert!(range >= 0.0, "a weapon with a range of {range} m");
         Self { range, ..self }
     }
 
@@ -159,9 +164,13 @@ impl FireControl {
     /// How late a shot of this tick is, in ticks; `None` if with it, shots would come too fast.
     ///
     /// The rule is that of a leaky bucket of one shot (GCRA, ITU-T I.371), over all that are remembered, in the order of their
-    /// ticks: each shot is due one interval after the one before was due, or after it was fired if that was a tick or more late.
+    /// ticks: each shot is due a whole number of intervals after the one before was due, or else when it is fired.
     fn lateness(&self, command_tick: Tick, timestep: Duration) -> Option<f64> {
-        let interval = 1.0 / (f64::from(self.rate) * timestep.as_secs_f64());
+        // Of what is older than all that is remembered, nothing can be said.
+        if self.fired.first_if_full().is_some_and(|first| first.tick.since(command_tick) > 0) {
+            return None;
+        }
+        let interval = 1.0 / (f64::from(self.rate) * timestep.as_secs_f64()).max(f64::MIN_POSITIVE);
         let is_earlier = |fired: &Fired| fired.tick.since(command_tick) <= 0;
         let earlier = self.fired.iter().take_while(is_earlier).map(|fired| (fired, false));
         let later = self.fired.iter().skip_while(is_earlier).map(|fired| (fired, false));
@@ -171,7 +180,12 @@ impl FireControl {
         for (fired, is_this) in earlier.chain([this]).chain(later) {
             // Relative to this shot, so that ticks may wrap.
             let at = f64::from(fired.tick.since(command_tick));
-            let own_due = due.map_or(at - fired.late, |due| if at - due < 1.0 { due } else { at });
+            let own_due = due.map_or(at - fired.late, |due| {
+                // Shots between may have been lost, and those that follow keep their time.
+                let missed = ((at - due) / interval).floor().max(0.0);
+                let in_time = due + missed * interval;
+                if at - in_time < 1.0 { in_time } else { at }
+            });
             if at < own_due - 1e-6 {
                 return None;
             }
@@ -229,6 +243,19 @@ mod tests {
             let first: Vec<_> = fired[..6].iter().map(|tick| tick.wrapping_sub(start)).collect();
             assert_eq!(first, [0, 7, 13, 20, 26, 32]);
         }
+    }
+
+    #[test]
+    fn the_shots_after_a_lost_one_keep_their_time() {
+        let mut weapon = FireControl::default().with_rate(10.0);
+        assert_eq!(fire(&mut weapon, [0, 7, 20, 26, 32]), [0, 7, 20, 26, 32]);
+    }
+
+    #[test]
+    fn what_is_older_than_all_that_is_remembered_is_too_fast() {
+        let mut weapon = FireControl::default().with_rate(64.0);
+        assert_eq!(fire(&mut weapon, 100..120).len(), 20);
+        assert_eq!(weapon.check(Tick(50), TICK), Err(RejectReason::FiredTooFast));
     }
 
     #[test]

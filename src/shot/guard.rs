@@ -1,14 +1,16 @@
 //! What the server remembers of a connection's views, to tell what its screen cannot have shown.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 
-use super::{RejectReason, recent::Recent};
+use super::{RejectReason, connection::in_ticks, recent::Recent};
 use crate::time::{Tick, ViewTime};
 
 /// The last views that a connection's shots have claimed, and were believed in.
 #[derive(Component, Clone, Debug, Default)]
 pub struct ViewGuard {
-    /// The last ones, in the order of their sequence numbers.
+    /// The last ones, in the order of their command ticks.
     claims: Recent<Claim, 16>,
     /// How many ticks the view has run ahead of the fastest presentation.
     lead: f64,
@@ -39,37 +41,44 @@ impl Default for EpochBudget {
 
 impl EpochBudget {
     const MOST: f64 = 4.0;
-    /// About one in two seconds.
-    const TICKS_FOR_ONE: f64 = 128.0;
+    const SECONDS_FOR_ONE: f64 = 2.0;
 
-    fn take(&mut self, now: Tick) -> bool {
-        let since = self.at.map_or(0, |at| now.since(at).max(0));
-        self.left = (self.left + f64::from(since) / Self::TICKS_FOR_ONE).min(Self::MOST);
-        self.at = Some(now);
-        let allowed = self.left >= 1.0;
-        self.left -= if allowed { 1.0 } else { 0.0 };
-        allowed
+    /// What is left after one more at `now`; `None` if that is too much.
+    fn less_one(self, now: Tick, timestep: Duration) -> Option<Self> {
+        let ticks = self.at.map_or(0, |at| now.since(at).max(0));
+        let left = self.left + f64::from(ticks) * timestep.as_secs_f64() / Self::SECONDS_FOR_ONE;
+        let left = left.min(Self::MOST) - 1.0;
+        (left >= 0.0).then_some(Self { left, at: Some(now) })
     }
+}
+
+/// A claim that has been checked, and what it changes if its shot is admitted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CheckedClaim {
+    claim: Claim,
+    lead: f64,
+    epochs: EpochBudget,
 }
 
 impl ViewGuard {
     /// How much faster than the command ticks a view can run: both clocks are bent by up to a tenth.
     const FASTEST: f64 = 1.25;
-    /// Ticks by which a view may run ahead nevertheless, for a while.
-    const BURST: f64 = 6.0;
+    /// By how much a view may run ahead nevertheless, for a while: as much as Bevy lets a single frame last.
+    const BURST: Duration = Duration::from_millis(250);
 
     /// Checks a claim against those before and after it.
-    pub(crate) fn check(&mut self, claim: Claim) -> Result<(), RejectReason> {
-        let earlier = self.claims.iter().rfind(|other| is_before(other.sequence, claim.sequence));
-        let later = self.claims.iter().find(|other| is_before(claim.sequence, other.sequence));
+    pub(crate) fn check(&self, claim: Claim, timestep: Duration) -> Result<CheckedClaim, RejectReason> {
+        let mut checked = CheckedClaim { claim, lead: self.lead, epochs: self.epochs };
+        let earlier = self.claims.iter().rfind(|other| other.is_before(&claim));
+        let later = self.claims.iter().find(|other| claim.is_before(other));
         if earlier.is_some_and(|earlier| earlier.epoch != claim.epoch) && later.is_none() {
-            // The old and the new presentation are not compared.
-            if self.epochs.take(claim.command_tick) {
-                self.lead = 0.0;
-                return Ok(());
+            // The old and the new presentation are not compared, unless they change all the time.
+            if let Some(epochs) = self.epochs.less_one(claim.command_tick, timestep) {
+                return Ok(CheckedClaim { lead: 0.0, epochs, ..checked });
             }
         }
-        let same = |other: &Claim| other.epoch == claim.epoch || self.epochs.left < 1.0;
+        let changes_too_often = self.epochs.left < 1.0;
+        let same = |other: &Claim| other.epoch == claim.epoch || changes_too_often;
         if earlier.filter(same).is_some_and(|earlier| claim.view.is_before(earlier.view))
             || later.filter(same).is_some_and(|later| later.view.is_before(claim.view))
         {
@@ -79,29 +88,34 @@ impl ViewGuard {
         if let (Some(earlier), None) = (earlier, later) {
             let ticks = f64::from(claim.command_tick.since(earlier.command_tick).max(0));
             let shown = claim.view.ticks_after(earlier.view);
-            let lead = (self.lead + shown - Self::FASTEST * ticks).max(0.0);
-            if lead > Self::BURST {
+            checked.lead = (self.lead + shown - Self::FASTEST * ticks).max(0.0);
+            if checked.lead > in_ticks(Self::BURST, timestep) {
                 return Err(RejectReason::ViewTimeTooFast);
             }
-            self.lead = lead;
         }
-        Ok(())
+        Ok(checked)
     }
 
     /// Remembers a claim that was believed.
-    pub(crate) fn remember(&mut self, claim: Claim) {
-        self.claims.insert(claim, |other| is_before(other.sequence, claim.sequence));
+    pub(crate) fn remember(&mut self, checked: CheckedClaim) {
+        (self.lead, self.epochs) = (checked.lead, checked.epochs);
+        self.claims.insert(checked.claim, |other| other.is_before(&checked.claim));
     }
 }
 
-/// Sequence numbers wrap.
-fn is_before(sequence: u32, other: u32) -> bool {
-    (sequence.wrapping_sub(other) as i32) < 0
+impl Claim {
+    /// In the order of command ticks; within one, of sequence numbers, which wrap.
+    fn is_before(&self, other: &Self) -> bool {
+        let ticks = self.command_tick.since(other.command_tick);
+        ticks < 0 || (ticks == 0 && (self.sequence.wrapping_sub(other.sequence) as i32) < 0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TICK: Duration = Duration::from_nanos(15_625_000);
 
     fn claim(sequence: u32, command_tick: u32, delay: f64) -> Claim {
         let command_tick = Tick(command_tick);
@@ -110,12 +124,12 @@ mod tests {
 
     /// Checks claims one after the other, and remembers those that are believed.
     fn reasons(guard: &mut ViewGuard, claims: impl IntoIterator<Item = Claim>) -> Vec<Option<RejectReason>> {
-        let judge = |claim| {
-            let checked = guard.check(claim);
-            if checked.is_ok() {
-                guard.remember(claim);
+        let judge = |claim| match guard.check(claim, TICK) {
+            Ok(checked) => {
+                guard.remember(checked);
+                None
             }
-            checked.err()
+            Err(reason) => Some(reason),
         };
         claims.into_iter().map(judge).collect()
     }
@@ -154,7 +168,7 @@ mod tests {
     fn views_may_catch_up_by_a_few_ticks_but_not_again_and_again() {
         let mut guard = ViewGuard::default();
         let found =
-            reasons(&mut guard, [claim(1, 100, 15.0), claim(2, 101, 10.0), claim(3, 102, 5.0), claim(4, 103, 9.9)]);
+            reasons(&mut guard, [claim(1, 100, 40.0), claim(2, 101, 28.0), claim(3, 102, 15.0), claim(4, 103, 28.0)]);
         assert_eq!(found, [None, None, Some(RejectReason::ViewTimeTooFast), None]);
         // Time heals.
         assert_eq!(reasons(&mut guard, [claim(5, 200, 5.0)]), [None]);
@@ -169,6 +183,10 @@ mod tests {
         assert!(found[..5].iter().all(Option::is_none), "{found:?}");
         assert!(found[5..].iter().filter(|reason| reason.is_some()).count() >= 3, "{found:?}");
         // Later it may again.
+        // A claim that was not believed costs nothing.
+        let budget = guard.epochs.left;
+        assert!(guard.check(Claim { epoch: 90, ..claim(13, 113, 60.0) }, TICK).is_err());
+        assert_eq!(guard.epochs.left, budget);
         let later = [Claim { epoch: 40, ..claim(20, 2_000, 3.0) }, Claim { epoch: 41, ..claim(21, 2_001, 30.0) }];
         assert_eq!(reasons(&mut guard, later), [None, None]);
     }

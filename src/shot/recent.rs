@@ -19,6 +19,11 @@ impl<T: Copy, const N: usize> Recent<T, N> {
         self.items.iter().flatten().copied()
     }
 
+    /// The first one, if there is no room for one before it.
+    pub(super) fn first_if_full(&self) -> Option<T> {
+        self.items[0].filter(|_| self.items.iter().all(Option::is_some))
+    }
+
     /// Puts an item in after those for which `goes_before` holds; the first one makes room, and if that is the item itself, it is
     /// forgotten.
     pub(super) fn insert(&mut self, item: T, goes_before: impl Fn(T) -> bool) {

@@ -53,6 +53,9 @@ impl Shooters<'_, '_> {
         if config.cease_fire || self.ceased.contains(shooter) {
             return Err(RejectReason::CeaseFire);
         }
+        if self.is_too_young(shooter, tick) {
+            return Err(RejectReason::ShooterUnknown);
+        }
         if self.is_dead(shooter, tick, config.dead_shooters) {
             return Err(RejectReason::ShooterDead);
         }
@@ -67,6 +70,14 @@ impl Shooters<'_, '_> {
 
     pub(super) fn exists(&self, shooter: Entity) -> bool {
         self.entities.contains_spawned(shooter)
+    }
+
+    /// Whether the shooter was not there yet at the command tick, but for the one before its first record, in which it may have
+    /// been spawned.
+    fn is_too_young(&self, shooter: Entity, command_tick: Tick) -> bool {
+        let oldest =
+            self.histories.get(shooter).ok().filter(|history| !history.is_full()).and_then(HistoryBuffer::oldest);
+        oldest.is_some_and(|oldest| oldest.since(command_tick) > 1)
     }
 
     fn is_dead(&self, shooter: Entity, command_tick: Tick, rule: DeadShooters) -> bool {

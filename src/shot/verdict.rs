@@ -82,7 +82,7 @@ pub enum RejectReason {
     DirectionZero,
     /// The range is negative or not a number.
     RangeInvalid,
-    /// The shooter does not exist (any more).
+    /// The shooter does not exist (any more), or did not yet at the command tick.
     ShooterUnknown,
     /// The command tick lies before all that the server remembers.
     CommandTickTooOld,
@@ -132,7 +132,8 @@ pub enum RejectReason {
     /// A rig would have stood further from its place than
     /// [`AdmissionRules::max_snapshot_deviation`](crate::AdmissionRules::max_snapshot_deviation).
     SnapshotsDeviate,
-    /// A rig was not there yet at the tick of a snapshot that the shot names for it: it must be that of another one.
+    /// A rig was not there yet at the tick of a snapshot that the shot names for it: it must be that of another one. (Or its entity
+    /// has become a [`Rig`](crate::Rig) only now: keep `Rig` on players who come and go, see there.)
     SnapshotOfAnotherRig,
     /// A rig was held for longer than [`AdmissionRules::max_freeze`](crate::AdmissionRules::max_freeze).
     ViewFrozen,

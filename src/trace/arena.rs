@@ -55,7 +55,10 @@ impl Arena<'_, '_> {
         rules: &AdmissionRules,
     ) -> Result<(), RejectReason> {
         screen.check(ray, range, window, rules, |rig| self.rigs.history(rig))?;
-        screen.check(ray, range, window, rules, |entity| self.occluders.get(entity).ok().map(|(_, history)| history))
+        screen.check(ray, range, window, rules, |entity| {
+            let gone = || self.gone_occluders.iter().find(|(gone, _)| *gone == entity).map(|(_, history)| history);
+            self.occluders.get(entity).ok().map(|(_, history)| history).or_else(gone)
+        })
     }
 
     /// Whether something stands between two points that belong to the shooter, at this instant.

@@ -90,9 +90,10 @@ impl RewoundRigs<'_, '_> {
         self.ancestry(shooter).any(|entity| entity == rig)
     }
 
-    /// The history of a rig.
+    /// The history of a rig, also of one that is gone.
     pub(super) fn history(&self, rig: Entity) -> Option<&HistoryBuffer> {
-        self.histories.get(rig).ok().map(|(_, history, _)| history)
+        let gone = || self.tombstones.iter().find(|(gone, ..)| *gone == rig).map(|(_, history, _)| history);
+        self.histories.get(rig).ok().map(|(_, history, _)| history).or_else(gone)
     }
 
     /// The nearest hitbox on the ray as the screen showed them, those of the shooter's own rigs left out, and those of the dead

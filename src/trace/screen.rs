@@ -152,9 +152,16 @@ fn believe(
     const STILL: f32 = 1e-3;
     let Shown::Interpolated { pair, places, parameters, .. } = named.shown else { return Belief::Sound };
     let view = named.instant(view);
-    // From the earliest place to the latest snapshot.
-    let widest = places.map(|places| SnapshotPair { start: places.start, ..pair });
-    let pairs = || core::iter::once(pair).chain(widest).chain(parameters);
+    let pairs = || core::iter::once(pair).chain(parameters);
+    // From the places that are used to the snapshots that they are taken for.
+    let repeats = places.map(|places| {
+        let end = pair.end.zip(places.end).map(|(end, place)| SnapshotPair::new(place, end));
+        [Some(SnapshotPair::new(places.start, pair.start)), end]
+    });
+    let mut repeats = repeats.iter().flatten().flatten();
+    if repeats.any(|repeat| sent.is_forgotten(repeat.start) || !repeat.is_short(rules.max_snapshot_gap, timestep)) {
+        return Belief::Untellable;
+    }
     if pairs().any(|pair| sent.is_forgotten(pair.start)) {
         return Belief::Untellable;
     }
