@@ -172,8 +172,11 @@ fn adjust(
         return match guard.check(claim, now.timestep) {
             Ok(checked) => Ok(Some(checked)),
             Err(reason) => {
-                let backward = reason == RejectReason::ViewTimeBackwards;
-                let policy = if backward { rules.backward_view } else { rules.fast_view };
+                let policy = match reason {
+                    RejectReason::ViewTimeBackwards => rules.backward_view,
+                    RejectReason::ViewTimeTooFast => rules.fast_view,
+                    _ => rules.implausible_view,
+                };
                 use_estimate(evidence, policy, reason, delay, now).map(|()| None)
             }
         };

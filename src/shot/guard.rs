@@ -10,8 +10,9 @@ use crate::time::{Tick, ViewTime};
 /// The last views that a connection's shots have claimed, and were believed in.
 #[derive(Component, Clone, Debug, Default)]
 pub struct ViewGuard {
-    /// The last ones, in the order of their command ticks.
-    claims: Recent<Claim, 16>,
+    /// The last ones that differ, in the order of their command ticks: those of half a second, if there is one in each tick at
+    /// 64 Hz.
+    claims: Recent<Claim, 32>,
     /// How many ticks the view has run ahead of the fastest presentation.
     lead: f64,
     epochs: EpochBudget,
@@ -45,10 +46,12 @@ impl EpochBudget {
 
     /// What is left after one more at `now`; `None` if that is too much.
     fn less_one(self, now: Tick, timestep: Duration) -> Option<Self> {
-        let ticks = self.at.map_or(0, |at| now.since(at).max(0));
+        // Late shots do not turn the clock back: it would go over the same time again.
+        let last = self.at.unwrap_or(now);
+        let ticks = now.since(last).max(0);
         let left = self.left + f64::from(ticks) * timestep.as_secs_f64() / Self::SECONDS_FOR_ONE;
         let left = left.min(Self::MOST) - 1.0;
-        (left >= 0.0).then_some(Self { left, at: Some(now) })
+        (left >= 0.0).then_some(Self { left, at: Some(last + ticks as u32) })
     }
 }
 
@@ -71,11 +74,16 @@ impl ViewGuard {
         let mut checked = CheckedClaim { claim, lead: self.lead, epochs: self.epochs };
         let earlier = self.claims.iter().rfind(|other| other.is_before(&claim));
         let later = self.claims.iter().find(|other| claim.is_before(other));
-        if earlier.is_some_and(|earlier| earlier.epoch != claim.epoch) && later.is_none() {
+        if earlier.is_none() && self.claims.first_if_full().is_some() {
+            // There is nothing to compare it with any more.
+            return Err(RejectReason::ViewTimeImplausible);
+        }
+        let mut neighbours = earlier.iter().chain(&later).peekable();
+        let is_other = neighbours.peek().is_some() && neighbours.all(|other| other.epoch != claim.epoch);
+        if is_other && let Some(epochs) = self.epochs.less_one(claim.command_tick, timestep) {
             // The old and the new presentation are not compared, unless they change all the time.
-            if let Some(epochs) = self.epochs.less_one(claim.command_tick, timestep) {
-                return Ok(CheckedClaim { lead: 0.0, epochs, ..checked });
-            }
+            let lead = if later.is_none() { 0.0 } else { self.lead };
+            return Ok(CheckedClaim { lead, epochs, ..checked });
         }
         let changes_too_often = self.epochs.left < 1.0;
         let same = |other: &Claim| other.epoch == claim.epoch || changes_too_often;
@@ -96,10 +104,13 @@ impl ViewGuard {
         Ok(checked)
     }
 
-    /// Remembers a claim that was believed.
+    /// Remembers a claim that was believed, unless another shot has said the same.
     pub(crate) fn remember(&mut self, checked: CheckedClaim) {
-        (self.lead, self.epochs) = (checked.lead, checked.epochs);
-        self.claims.insert(checked.claim, |other| other.is_before(&checked.claim));
+        let CheckedClaim { claim, lead, epochs } = checked;
+        (self.lead, self.epochs) = (lead, epochs);
+        if !self.claims.iter().any(|other| Claim { sequence: claim.sequence, ..other } == claim) {
+            self.claims.insert(claim, |other| other.is_before(&claim));
+        }
     }
 }
 
@@ -192,10 +203,51 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_all_that_is_remembered_harms_nothing() {
+    fn what_is_older_than_all_that_is_remembered_is_not_believed_and_harms_nothing() {
         let mut guard = ViewGuard::default();
         let claims = (100..200).map(|n| claim(n, n, 10.0));
         assert!(reasons(&mut guard, claims).iter().all(Option::is_none));
-        assert_eq!(reasons(&mut guard, [claim(5, 5, 10.0), claim(200, 200, 10.0)]), [None, None]);
+        let implausible = Some(RejectReason::ViewTimeImplausible);
+        assert_eq!(reasons(&mut guard, [claim(5, 5, 10.0), claim(200, 200, 10.0)]), [implausible, None]);
+    }
+
+    #[test]
+    fn pellets_of_one_shot_do_not_drive_out_others() {
+        let mut guard = ViewGuard::default();
+        let pellets = (0..200).map(|n| claim(n, 100 + n / 10, 10.0));
+        assert!(reasons(&mut guard, pellets).iter().all(Option::is_none));
+        assert_eq!(reasons(&mut guard, [claim(200, 130, 10.0), claim(5, 100, 10.0)]), [None, None]);
+    }
+
+    #[test]
+    fn views_are_compared_in_the_order_of_ticks_whatever_their_numbers() {
+        let mut guard = ViewGuard::default();
+        let falling = (0..5).map(|n| claim(100 - n, 100 + n, 10.0 + 2.0 * f64::from(n)));
+        let backwards = Some(RejectReason::ViewTimeBackwards);
+        assert_eq!(reasons(&mut guard, falling), [None, backwards, backwards, backwards, backwards]);
+    }
+
+    #[test]
+    fn late_shots_cannot_each_be_of_a_presentation_of_their_own() {
+        let mut guard = ViewGuard::default();
+        assert_eq!(reasons(&mut guard, [claim(1, 100, 10.0), claim(90, 100, 10.0)]), [None, None]);
+        let late = (0..20).map(|n: u16| {
+            let delay = if n.is_multiple_of(2) { 20.0 } else { 0.0 };
+            Claim { epoch: 7 + n, ..claim(10 + u32::from(n), 100, delay) }
+        });
+        assert_eq!(reasons(&mut guard, late).iter().filter(|reason| reason.is_none()).count(), 4);
+    }
+
+    /// However the command ticks of shots go back and forth, time passes once.
+    #[test]
+    fn epochs_are_counted_by_the_ticks_that_pass() {
+        let mut budget = Some(EpochBudget::default());
+        let mut taken = 0;
+        for n in 0..64 {
+            let next = budget.and_then(|budget| budget.less_one(Tick(1_000 - 32 * (n % 2)), TICK));
+            taken += u32::from(next.is_some());
+            budget = next.or(budget);
+        }
+        assert_eq!(taken, 4);
     }
 }
