@@ -189,7 +189,9 @@ impl Shooters<'_, '_> {
         };
         let is_own = |rig| owner_of(rig).is_some_and(|by| by.owner == link);
         if let Some(named) = named {
-            return if is_own(named) { Ok(named) } else { Err(RejectReason::ShooterNotControlled) };
+            // What is no rig has neither muzzle nor weapon nor life to hold it to.
+            let is_shooter = self.rigs.contains(named) && is_own(named);
+            return if is_shooter { Ok(named) } else { Err(RejectReason::ShooterNotControlled) };
         }
         let own = self.rigs.iter().filter(|(rig, _)| is_own(*rig));
         let first = own.map(|(rig, id)| (id.copied().unwrap_or_default(), rig)).min().map(|(_, rig)| rig);

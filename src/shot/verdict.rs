@@ -104,7 +104,7 @@ pub enum RejectReason {
     TooManyWaiting,
     /// Too many shots of this connection have their command tick in this tick.
     TooManyShots,
-    /// The shot names a shooter whom this connection does not control.
+    /// The shot names a shooter that is no rig, or whom this connection does not control.
     ShooterNotControlled,
     /// The shooter was dead.
     ShooterDead,
