@@ -36,8 +36,8 @@ pub struct FireControl {
     rate: f32,
     magazine: Option<Magazine>,
     range: f32,
-    /// The last shots, in the order of their command ticks.
-    fired: Recent<Fired, 16>,
+    /// The last shots, in the order of their command ticks: those of half a second, if there is one in each tick at 64 Hz.
+    fired: Recent<Fired, 32>,
 }
 
 /// When a shot was fired.
@@ -162,6 +162,11 @@ impl FireControl {
     /// ticks: each shot is due one interval after the one before was due, or after it was fired if that was a tick or more late.
     fn lateness(&self, command_tick: Tick, timestep: Duration) -> Option<f64> {
         let interval = 1.0 / (f64::from(self.rate) * timestep.as_secs_f64());
+        // There is no telling any more what was fired then.
+        let is_forgotten = |oldest: Fired| oldest.tick.since(command_tick) >= 0;
+        if interval > 0.0 && self.fired.horizon().is_some_and(is_forgotten) {
+            return None;
+        }
         let is_earlier = |fired: &Fired| fired.tick.since(command_tick) <= 0;
         let earlier = self.fired.iter().take_while(is_earlier).map(|fired| (fired, false));
         let later = self.fired.iter().skip_while(is_earlier).map(|fired| (fired, false));
@@ -265,6 +270,15 @@ mod tests {
         weapon.begin_reload(Tick(20));
         assert_eq!(weapon.check(Tick(19), TICK), Ok(()));
         assert_eq!(weapon.check(Tick(20), TICK), Err(RejectReason::Reloading));
+    }
+
+    /// The gaps that it has forgotten are no room for more.
+    #[test]
+    fn shots_from_before_all_that_is_remembered_are_refused() {
+        let mut weapon = FireControl::default().with_rate(64.0);
+        assert_eq!(fire(&mut weapon, 100..140).len(), 40);
+        assert_eq!(fire(&mut weapon, [100, 104, 104, 90, 90]), []);
+        assert_eq!(fire(&mut weapon, [140]), [140]);
     }
 
     proptest! {

@@ -19,6 +19,11 @@ impl<T: Copy, const N: usize> Recent<T, N> {
         self.items.iter().flatten().copied()
     }
 
+    /// The first one, if there is no more room: what came before it may be forgotten.
+    pub(super) fn horizon(&self) -> Option<T> {
+        self.items.last().copied().flatten().and(self.items[0])
+    }
+
     /// Puts an item in after those for which `goes_before` holds; the first one makes room, and if that is the item itself, it is
     /// forgotten.
     pub(super) fn insert(&mut self, item: T, goes_before: impl Fn(T) -> bool) {
@@ -48,6 +53,11 @@ mod tests {
         assert_eq!(insert(3), [3, 5]);
         assert_eq!(insert(7), [3, 5, 7]);
         assert_eq!(insert(6), [3, 5, 6, 7]);
+        assert_eq!((recent.horizon(), Recent::<u32, 4>::default().horizon()), (Some(3), None));
+        let mut insert = |item| {
+            recent.insert(item, |other| other <= item);
+            recent.iter().collect::<Vec<_>>()
+        };
         assert_eq!(insert(2), [3, 5, 6, 7], "older than all");
         assert_eq!(insert(4), [4, 5, 6, 7]);
         assert_eq!(insert(9), [5, 6, 7, 9]);
