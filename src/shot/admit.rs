@@ -79,9 +79,15 @@ pub(crate) fn admit_shots(
                 evidence.budget = Some(RewindBudget::new(delay, evidence.view_time, shot.command_tick, now.timestep));
                 adjust(&mut evidence, shot, delay, guard, counters, &rules, now)?;
             }
-            let displayed = shot.displayed.filter(|_| evidence.view_source == ViewSource::AsDisplayed);
-            for rig in displayed.iter().flatten().flatten() {
+            let mut displayed = shot.displayed.filter(|_| evidence.view_source == ViewSource::AsDisplayed);
+            for slot in displayed.iter_mut().flatten() {
+                let Some(rig) = slot else { continue };
                 check_displayed(rig, evidence.view_time, now, &sent)?;
+                if let Some((delay, ..)) = &link
+                    && !is_own_instant_plausible(rig.instant(evidence.view_time), &evidence, delay, &rules, now)?
+                {
+                    *slot = None;
+                }
             }
             let origin = shooters.check(shot, *direction, &config, now.timestep)?;
             Ok((direction, displayed, origin))
@@ -163,8 +169,7 @@ fn adjust(
     let Some(claim) = claim_of(shot) else { return Ok(()) };
     let measured = delay.rewind().as_secs_f64();
     let difference = claim.view.ticks_before(claim.command_tick) * now.timestep.as_secs_f64() - measured;
-    // Who can make the line tremble at will gains nothing from it.
-    let allowed = rules.tolerance.saturating_sub((delay.jitter * 2).min(rules.tolerance * 3 / 4));
+    let allowed = allowance(delay, rules);
     counters.note_claim(difference * 1e3, allowed);
     let by_estimate = |evidence: &mut Evidence, policy: CheckPolicy, reason| match policy {
         CheckPolicy::Reject => Err(reason),
@@ -187,10 +192,40 @@ fn adjust(
             by_estimate(evidence, rules.implausible_view, reason)?;
         }
     } else if let Err(reason) = guard.check(claim) {
-        let policy = if reason == RejectReason::ViewTimeBackwards { rules.backward_view } else { rules.fast_view };
+        let policy = match reason {
+            RejectReason::ViewTimeBackwards => rules.backward_view,
+            RejectReason::ViewTimeTooFast => rules.fast_view,
+            _ => rules.implausible_view,
+        };
         by_estimate(evidence, policy, reason)?;
     }
     limit_rewind(evidence, rules, now)
+}
+
+/// How far a view may lie from what was measured. Who can make the line tremble at will gains nothing from it.
+fn allowance(delay: &ConnectionDelay, rules: &AdmissionRules) -> Duration {
+    rules.tolerance.saturating_sub((delay.jitter * 2).min(rules.tolerance * 3 / 4))
+}
+
+/// Whether a single rig, if it was shown at an instant of its own, is shown no further in the past than a whole screen may be;
+/// an error if the rules refuse the shot for that.
+fn is_own_instant_plausible(
+    instant: ViewTime,
+    evidence: &Evidence,
+    delay: &ConnectionDelay,
+    rules: &AdmissionRules,
+    now: Now,
+) -> Result<bool, RejectReason> {
+    let rewind = instant.ticks_before(evidence.command_tick);
+    let goes_beyond = |most: Duration| instant != evidence.view_time && rewind > in_ticks(most, now.timestep);
+    let (reason, policy) = if goes_beyond(rules.max_rewind) {
+        (RejectReason::ViewTimeTooOld, rules.old_view)
+    } else if goes_beyond(delay.rewind().saturating_add(allowance(delay, rules))) {
+        (RejectReason::ViewTimeImplausible, rules.implausible_view)
+    } else {
+        return Ok(true);
+    };
+    if policy == CheckPolicy::Reject { Err(reason) } else { Ok(false) }
 }
 
 /// Holds a view time to the longest rewind.

@@ -8,8 +8,9 @@ use crate::time::{Tick, ViewTime};
 /// The last views that a connection's shots have claimed, and were believed in.
 #[derive(Component, Clone, Debug, Default)]
 pub struct ViewGuard {
-    /// The last ones, in the order of their sequence numbers.
-    claims: Recent<Claim, 16>,
+    /// The last ones that differ, in the order of their sequence numbers: those of half a second, if there is one in each tick
+    /// at 64 Hz.
+    claims: Recent<Claim, 32>,
     /// How many ticks the view has run ahead of the fastest presentation.
     lead: f64,
     epochs: EpochBudget,
@@ -43,9 +44,12 @@ impl EpochBudget {
     const TICKS_FOR_ONE: f64 = 128.0;
 
     fn take(&mut self, now: Tick) -> bool {
-        let since = self.at.map_or(0, |at| now.since(at).max(0));
-        self.left = (self.left + f64::from(since) / Self::TICKS_FOR_ONE).min(Self::MOST);
-        self.at = Some(now);
+        // Late shots do not turn the clock back: it would go over the same time again.
+        let since = now.since(*self.at.get_or_insert(now));
+        if since > 0 {
+            self.left = (self.left + f64::from(since) / Self::TICKS_FOR_ONE).min(Self::MOST);
+            self.at = Some(now);
+        }
         let allowed = self.left >= 1.0;
         self.left -= if allowed { 1.0 } else { 0.0 };
         allowed
@@ -62,12 +66,22 @@ impl ViewGuard {
     pub(crate) fn check(&mut self, claim: Claim) -> Result<(), RejectReason> {
         let earlier = self.claims.iter().rfind(|other| is_before(other.sequence, claim.sequence));
         let later = self.claims.iter().find(|other| is_before(claim.sequence, other.sequence));
-        if earlier.is_some_and(|earlier| earlier.epoch != claim.epoch) && later.is_none() {
+        if earlier.is_none() && self.claims.horizon().is_some() {
+            // There is nothing to compare it with any more.
+            return Err(RejectReason::ViewTimeImplausible);
+        }
+        if later.is_some_and(|later| claim.command_tick.since(later.command_tick) > 0) {
+            // It does not come late; its number has been kept back.
+            return Err(RejectReason::ViewTimeBackwards);
+        }
+        let mut neighbours = earlier.iter().chain(&later).peekable();
+        let is_other_epoch = neighbours.peek().is_some() && neighbours.all(|other| other.epoch != claim.epoch);
+        if is_other_epoch && self.epochs.take(claim.command_tick) {
             // The old and the new presentation are not compared.
-            if self.epochs.take(claim.command_tick) {
+            if later.is_none() {
                 self.lead = 0.0;
-                return Ok(());
             }
+            return Ok(());
         }
         let same = |other: &Claim| other.epoch == claim.epoch || self.epochs.left < 1.0;
         if earlier.filter(same).is_some_and(|earlier| claim.view.is_before(earlier.view))
@@ -88,9 +102,11 @@ impl ViewGuard {
         Ok(())
     }
 
-    /// Remembers a claim that was believed.
+    /// Remembers a claim that was believed, unless another shot has said the same.
     pub(crate) fn remember(&mut self, claim: Claim) {
-        self.claims.insert(claim, |other| is_before(other.sequence, claim.sequence));
+        if !self.claims.iter().any(|other| Claim { sequence: claim.sequence, ..other } == claim) {
+            self.claims.insert(claim, |other| is_before(other.sequence, claim.sequence));
+        }
     }
 }
 
@@ -174,10 +190,46 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_all_that_is_remembered_harms_nothing() {
+    fn what_is_older_than_all_that_is_remembered_is_not_believed_and_harms_nothing() {
         let mut guard = ViewGuard::default();
         let claims = (100..200).map(|n| claim(n, n, 10.0));
         assert!(reasons(&mut guard, claims).iter().all(Option::is_none));
-        assert_eq!(reasons(&mut guard, [claim(5, 5, 10.0), claim(200, 200, 10.0)]), [None, None]);
+        let implausible = Some(RejectReason::ViewTimeImplausible);
+        assert_eq!(reasons(&mut guard, [claim(5, 5, 10.0), claim(200, 200, 10.0)]), [implausible, None]);
+    }
+
+    #[test]
+    fn pellets_of_one_shot_do_not_drive_out_others() {
+        let mut guard = ViewGuard::default();
+        let pellets = (0..200).map(|n| claim(n, 100 + n / 10, 10.0));
+        assert!(reasons(&mut guard, pellets).iter().all(Option::is_none));
+        assert_eq!(reasons(&mut guard, [claim(200, 130, 10.0), claim(5, 100, 10.0)]), [None, None]);
+    }
+
+    #[test]
+    fn numbers_that_were_kept_back_are_no_late_shots() {
+        let mut guard = ViewGuard::default();
+        let falling = (0..5).map(|n| claim(100 - n, 100 + n, 10.0 + 2.0 * f64::from(n)));
+        let backwards = Some(RejectReason::ViewTimeBackwards);
+        assert_eq!(reasons(&mut guard, falling), [None, backwards, backwards, backwards, backwards]);
+    }
+
+    #[test]
+    fn late_shots_cannot_each_be_of_a_presentation_of_their_own() {
+        let mut guard = ViewGuard::default();
+        assert_eq!(reasons(&mut guard, [claim(1, 100, 10.0), claim(90, 100, 10.0)]), [None, None]);
+        let late = (0..20).map(|n: u16| {
+            let delay = if n.is_multiple_of(2) { 20.0 } else { 0.0 };
+            Claim { epoch: 7 + n, ..claim(10 + u32::from(n), 100, delay) }
+        });
+        assert_eq!(reasons(&mut guard, late).iter().filter(|reason| reason.is_none()).count(), 4);
+    }
+
+    /// However the command ticks of shots go back and forth, time passes once.
+    #[test]
+    fn epochs_are_counted_by_the_ticks_that_pass() {
+        let mut budget = EpochBudget::default();
+        let taken = (0..64).filter(|n: &u32| budget.take(Tick(1_000 - 32 * (n % 2)))).count();
+        assert_eq!(taken, 4);
     }
 }
