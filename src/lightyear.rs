@@ -85,6 +85,9 @@
 //! What lightyear cannot decode never becomes a shot. Lightyear reports it with `error!`, so that a hostile client can write
 //! into the log of a server: there, turn its targets off, for example with the filter
 //! `info,lightyear_messages=off,lightyear_transport=off` of Bevy's `LogPlugin`.
+//!
+//! Some messages that only servers should send are taken by lightyear 0.30 from clients, too. One ends in an error that Bevy, by
+//! default, panics at: give a server another handler, for example with `App::set_error_handler(bevy::ecs::error::debug)`.
 
 mod client;
 mod connection;

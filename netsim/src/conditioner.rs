@@ -48,6 +48,14 @@ pub(crate) fn plugin(app: &mut App) {
     app.add_systems(PreUpdate, hold_packets.after(LinkSystems::Receive).before(ConnectionSystems::Receive));
 }
 
+/// Sets what happens to packets from now on, on all links of an app.
+pub(crate) fn set_network(app: &mut App, network: Network) {
+    let world = app.world_mut();
+    for mut conditioner in world.query::<&mut Conditioner>().iter_mut(world) {
+        conditioner.network = network;
+    }
+}
+
 fn hold_packets(time: Res<Time<Real>>, mut links: Query<(&mut Link, &mut Conditioner)>) {
     let now = time.elapsed().as_nanos() as u64;
     for (mut link, mut conditioner) in &mut links {

@@ -10,9 +10,13 @@ use std::{
 };
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
+use lightyear::prelude::client::Disconnect;
 use mock_instant::global::MockClock;
 
-use crate::{Scene, conditioner::Network};
+use crate::{
+    Scene,
+    conditioner::{self, Network},
+};
 
 /// One tick of the server.
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
@@ -108,6 +112,9 @@ pub struct Sim {
     pub clients: Vec<Peer>,
     /// Where the server listens, with [`Transport::Udp`].
     pub address: SocketAddr,
+    config: SimConfig,
+    /// The id of the client that joined last.
+    newest: u64,
     now: Duration,
     /// The real time at the simulated time 0, for [`Pace::RealTime`].
     started: Option<Instant>,
@@ -120,11 +127,38 @@ impl Sim {
         let clock = CLOCK.lock().unwrap_or_else(PoisonError::into_inner);
         MockClock::set_time(Duration::ZERO);
         let address = build::free_address();
-        let mut server = build::server(&config, &scene, address);
-        let ids = 1..=config.client_fps.len() as u64;
-        let clients = ids.map(|id| build::client(&config, &scene, id, &mut server, address)).collect();
+        let server = build::server(&config, &scene, address);
         let started = (config.pace == Pace::RealTime).then(Instant::now);
-        Self { server, clients, address, now: Duration::ZERO, started, _clock: clock }
+        let (now, clients) = (Duration::ZERO, Vec::new());
+        let mut sim = Self { server, clients, address, config, newest: 0, now, started, _clock: clock };
+        for client in 0..sim.config.client_fps.len() {
+            sim.join(&scene, sim.config.client_fps[client]);
+        }
+        sim
+    }
+
+    /// Connects one more client, the last of [`Sim::clients`].
+    pub fn join(&mut self, scene: &impl Scene, fps: f64) {
+        self.newest += 1;
+        let mut client = build::client(&self.config, scene, self.newest, fps, &mut self.server, self.address);
+        client.next += self.now;
+        self.clients.push(client);
+    }
+
+    /// Disconnects a client. The ones after it move up.
+    pub fn leave(&mut self, client: usize) -> Peer {
+        let mut peer = self.clients.remove(client);
+        peer.app.world_mut().trigger(Disconnect { entity: peer.link });
+        peer.draw(self.now);
+        peer
+    }
+
+    /// What happens to packets from now on, in each direction.
+    pub fn set_network(&mut self, network: Network) {
+        self.config.network = network;
+        for peer in self.clients.iter_mut().chain([&mut self.server]) {
+            conditioner::set_network(&mut peer.app, network);
+        }
     }
 
     /// Lets `time` pass.

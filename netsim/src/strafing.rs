@@ -1,6 +1,8 @@
 //! A target that strafes at random, and clients that shoot at what they see of it.
 
-mod log;
+pub(crate) mod log;
+
+use core::any::TypeId;
 
 use bevy::prelude::*;
 use bevy_hindsight::{
@@ -22,7 +24,7 @@ pub use log::{ClientLog, Fired, Judged, ServerLog};
 /// Where the rigs of the clients stand, next to each other.
 const SHOOTER_SPACING: f32 = 3.0;
 /// Radius of the target, a ball, in metres.
-const TARGET_RADIUS: f32 = 0.3;
+pub(crate) const TARGET_RADIUS: f32 = 0.3;
 const TICKS_PER_SHOT: u32 = 4;
 
 /// Clients with this resource do not shoot any more.
@@ -108,7 +110,7 @@ impl Scene for Strafing {
 }
 
 /// Gives each client a rig of its own.
-fn spawn_shooter(
+pub(crate) fn spawn_shooter(
     connected: On<Add, Connected>,
     links: Query<&RemoteId, With<ClientOf>>,
     shooters: Query<(), With<Shooter>>,
@@ -154,7 +156,10 @@ fn strafe(mut targets: Query<(&mut Transform, &mut Strafe)>, time: Res<Time<Fixe
         if strafe.ticks_left == 0 {
             let speed = strafe.random.random_range(3.5..6.0);
             let stop = strafe.random.random_bool(0.15);
-            strafe.wanted = if stop { 0.0 } else { -speed * strafe.wanted.signum() };
+            // Back into the reach of the shooters, after minutes.
+            let x = transform.translation.x;
+            let turned_from = if x.abs() > 40.0 { x.signum() } else { strafe.wanted.signum() };
+            strafe.wanted = if stop { 0.0 } else { -speed * turned_from };
             strafe.ticks_left = strafe.random.random_range(16..64);
         }
         strafe.ticks_left -= 1;
@@ -220,6 +225,13 @@ impl Sim {
         let transport = app.world_mut().get_mut::<Transport>(*link);
         let sent = transport.expect("the link should have a transport").send::<ShotChannel>(bytes.into());
         sent.expect("the queue should have room");
+    }
+
+    /// The byte with which a message on that channel begins if it is a request to shoot.
+    pub fn kind_of_requests(&self) -> u8 {
+        let registry = self.server.app.world().resource::<MessageRegistry>();
+        let number = registry.kind_map.net_id(&TypeId::of::<ShotRequest<()>>().into());
+        u8::try_from(*number.expect("requests should be registered")).expect("there are not that many messages")
     }
 
     /// What the server did so far.

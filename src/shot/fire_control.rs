@@ -256,7 +256,7 @@ mod tests {
     fn what_is_older_than_all_that_is_remembered_is_too_fast() {
         let mut weapon = FireControl::default().with_rate(64.0);
         assert_eq!(fire(&mut weapon, 100..140).len(), 40);
-        assert_eq!(fire(&mut weapon, [100, 104, 104, 90, 90]), []);
+        assert!(fire(&mut weapon, [100, 104, 104, 90, 90]).is_empty());
         assert_eq!(fire(&mut weapon, [140]), [140]);
     }
 

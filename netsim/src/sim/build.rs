@@ -67,6 +67,8 @@ fn start(mut app: App, link: Entity, frame: Duration, first: Duration) -> Peer {
 pub(super) fn server(config: &SimConfig, scene: &impl Scene, address: SocketAddr) -> Peer {
     let frame = frame(config.server_fps);
     let mut app = base_app();
+    // A hostile client makes some of lightyear's systems fail.
+    app.set_error_handler(bevy::ecs::error::debug);
     app.add_plugins(ServerPlugins { tick_duration: TICK });
     if config.listen_server {
         app.add_plugins(ClientPlugins { tick_duration: TICK }).insert_resource(PredictionManager::default());
@@ -113,8 +115,15 @@ pub(super) fn server(config: &SimConfig, scene: &impl Scene, address: SocketAddr
     peer
 }
 
-pub(super) fn client(config: &SimConfig, scene: &impl Scene, id: u64, server: &mut Peer, address: SocketAddr) -> Peer {
-    let frame = frame(config.client_fps[id as usize - 1]);
+pub(super) fn client(
+    config: &SimConfig,
+    scene: &impl Scene,
+    id: u64,
+    fps: f64,
+    server: &mut Peer,
+    address: SocketAddr,
+) -> Peer {
+    let frame = frame(fps);
     let mut app = base_app();
     app.add_plugins((ClientPlugins { tick_duration: TICK }, conditioner::plugin))
         .insert_resource(PredictionManager::default());

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    Evidence, HistoryBuffer, HitConfirmed, HitRejected, PoseBasis, RejectReason, ShotId, ViewSource, ViewTime,
-    lightyear::VerdictReceived,
+    Adjustment, Evidence, HistoryBuffer, HitConfirmed, HitRejected, PoseBasis, RejectReason, ShotId, ViewSource,
+    ViewTime, lightyear::VerdictReceived,
 };
 
 use super::Target;
@@ -34,8 +34,12 @@ pub struct Judged {
     pub snapshots: Option<PoseBasis>,
     /// The instant that was tested.
     pub view_time: ViewTime,
+    /// Why that is not the instant that the shot claimed, if so.
+    pub adjusted: Option<Adjustment>,
     /// `None` for a confirmed hit.
     pub rejected: Option<RejectReason>,
+    /// Ticks from the instant that was tested to the command tick.
+    pub rewind: f64,
     /// Ticks between the command tick and the verdict.
     pub late: i32,
 }
@@ -60,7 +64,7 @@ pub struct ClientLog {
     pub starved: u32,
 }
 
-pub(super) fn log_hit(
+pub(crate) fn log_hit(
     hit: On<HitConfirmed>,
     mut log: ResMut<ServerLog>,
     target: Single<(&HistoryBuffer, &Transform), With<Target>>,
@@ -68,7 +72,7 @@ pub(super) fn log_hit(
     log.judged.push(judged(hit.shot, &hit.evidence, None, *target));
 }
 
-pub(super) fn log_rejection(
+pub(crate) fn log_rejection(
     rejection: On<HitRejected>,
     mut log: ResMut<ServerLog>,
     target: Single<(&HistoryBuffer, &Transform), With<Target>>,
@@ -94,11 +98,13 @@ fn judged(
         snapshots: evidence.hit.map(|hit| hit.basis),
         present: present.translation,
         view_time: evidence.view_time,
+        adjusted: evidence.adjusted,
         rejected,
+        rewind: evidence.view_time.ticks_before(evidence.command_tick),
         late: evidence.judged_at.since(evidence.command_tick),
     }
 }
 
-pub(super) fn log_verdicts(mut verdicts: MessageReader<VerdictReceived>, mut log: ResMut<ClientLog>) {
+pub(crate) fn log_verdicts(mut verdicts: MessageReader<VerdictReceived>, mut log: ResMut<ClientLog>) {
     log.verdicts.extend(verdicts.read().copied());
 }
