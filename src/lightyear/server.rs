@@ -257,8 +257,7 @@ fn release_shots<W: ShotData>(
                 rules: None,
                 refused: None,
             };
-            let checked = weapon.and_then(|weapon| {
-                shooter?;
+            let checked = shooter.and(weapon).and_then(|weapon| {
                 if predicted.refuses(&shot, link) { Err(RejectReason::RigNotPredicted) } else { Ok(weapon) }
             });
             match checked {

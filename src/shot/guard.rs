@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn late_shots_cannot_each_be_of_a_presentation_of_their_own() {
         let mut guard = ViewGuard::default();
-        assert_eq!(reasons(&mut guard, [claim(1, 100, 10.0), claim(90, 100, 10.0)]), [None, None]);
+        assert_eq!(reasons(&mut guard, [claim(1, 100, 10.0), claim(90, 101, 10.0)]), [None, None]);
         let late = (0..20).map(|n: u16| {
             let delay = if n.is_multiple_of(2) { 20.0 } else { 0.0 };
             Claim { epoch: 7 + n, ..claim(10 + u32::from(n), 100, delay) }

@@ -62,10 +62,10 @@ fn a_view_that_runs_backwards_is_refused() {
 #[test]
 fn a_view_that_runs_too_fast_gains_nothing() {
     let mut attacker = Attacker::new();
-    let slow = back_dated(attacker.honest(), 6.0);
+    let slow = back_dated(attacker.honest(), 10.0);
     attacker.send(&slow);
     attacker.run(16);
-    let fast = back_dated(attacker.honest(), -8.0);
+    let fast = back_dated(attacker.honest(), -9.5);
     let fast = aimed(fast.clone(), view_of(&fast));
     let answer = attacker.ask(&fast);
     let adjusted = Some((UseEstimate, RejectReason::ViewTimeTooFast));
@@ -193,7 +193,7 @@ fn a_trembling_line_lowers_the_allowance() {
         let (link, honest) = (attacker.link(), attacker.honest());
         let delay = attacker.server().get::<ConnectionDelay>(link).copied().expect("it is measured");
         let estimate = delay.estimate(honest.command_tick, TICK);
-        let older = ShotRequest { view_time: Some(before(estimate, 11.0)), ..honest };
+        let older = ShotRequest { view_time: Some(before(estimate, 12.5)), ..honest };
         attacker.ask(&older).adjusted != Some(IMPLAUSIBLE)
     };
     assert!(believed(LINE));
