@@ -52,13 +52,17 @@ impl<W: ShotData> Default for ShotServerPlugin<W> {
 #[derive(Resource, Clone, Debug, Reflect)]
 #[reflect(Resource, Default)]
 pub struct ShotServerConfig {
-    /// How long after its command tick a shot is still judged. Default: 500 ms; on a line with a known round trip, no longer than
-    /// twice that, its jitter, and 100 ms.
+    /// How long after its command tick a shot is still judged. Default: 500 ms.
     ///
     /// A shot whose packet is lost comes again after one and a half round trips. Too low, and such shots are refused as
     /// [`RejectReason::TooLate`]; too high, and targets are hit long after the fact. No more than
     /// [`LagCompensationConfig::history`](crate::LagCompensationConfig::history) has an effect.
     pub max_late: Duration,
+    /// The same in round trips of the connection, besides its jitter and 100 ms. Default: 3, which is enough for a shot whose packet
+    /// is lost twice; at least 0.
+    ///
+    /// Too low, and shots are refused that had bad luck; too high, and a modified client can back-date its shots.
+    pub max_late_round_trips: f32,
     /// How far ahead of the server a command tick may lie. Default: 1 s. Clients run ahead by half a round trip and their
     /// jitter; what is further ahead is refused as [`RejectReason::CommandTickAhead`].
     pub max_ahead: Duration,
@@ -79,6 +83,7 @@ impl Default for ShotServerConfig {
     fn default() -> Self {
         Self {
             max_late: Duration::from_millis(500),
+            max_late_round_trips: 3.0,
             max_ahead: Duration::from_secs(1),
             max_waiting: 32,
             max_per_tick: 8,
@@ -88,8 +93,8 @@ impl Default for ShotServerConfig {
 }
 
 impl ShotServerConfig {
-    /// The limits on a line with this delay: what is lost comes again after one and a half round trips, and nothing has a
-    /// reason to be later than that.
+    /// The limits on a line with this delay: what is lost comes again after one and a half round trips, and no honest shot is
+    /// much later than that.
     fn limits_on(&self, delay: &ConnectionDelay, timestep: Duration) -> InboxLimits {
         /// For the frames of both sides.
         const FRAMES: Duration = Duration::from_millis(100);
@@ -97,8 +102,10 @@ impl ShotServerConfig {
         if delay.round_trip.is_zero() {
             return limits;
         }
-        let lost = delay.round_trip.saturating_mul(2).saturating_add(delay.jitter_margin).saturating_add(FRAMES);
-        let late = lost.as_nanos().div_ceil(timestep.as_nanos().max(1)).min(1 << 30) as u32;
+        let round_trips = delay.round_trip.as_secs_f64() * f64::from(self.max_late_round_trips.max(0.0));
+        let lost = round_trips + (delay.jitter_margin + FRAMES).as_secs_f64();
+        // `as` saturates.
+        let late = (lost / timestep.as_secs_f64().max(f64::MIN_POSITIVE)).ceil() as u32;
         InboxLimits { late: limits.late.min(late), ..limits }
     }
 

@@ -81,7 +81,7 @@ impl Scene for ShootingRange {
                 admission: AdmissionRules { max_rewind: MEMORY, ..default() },
                 ..default()
             })
-            .insert_resource(ShotServerConfig { max_late: MEMORY, ..default() })
+            .insert_resource(ShotServerConfig { max_late: MEMORY, max_late_round_trips: f32::INFINITY, ..default() })
             .add_observer(place_shooter)
             .add_systems(
                 FixedUpdate,

@@ -204,7 +204,7 @@ fn an_instant_of_its_own_for_one_rig_reaches_no_further_back_than_the_view_may()
         let pair = SnapshotPair::new(earlier, later);
         let lying = aimed(made_of(honest, &[DisplayedRig::interpolated_at(target, pair, past)]), past);
         let answer = attacker.ask(&lying);
-        let refused = Outcome::Refused(RejectReason::ViewTimeImplausible);
+        let refused = Outcome::Refused(ViewTimeImplausible);
         assert_eq!(answer.outcome, refused, "{ticks} ticks before the view");
     }
 }
