@@ -88,6 +88,7 @@
 //!
 //! Some messages that only servers should send are taken by lightyear 0.30 from clients, too. One ends in an error that Bevy, by
 //! default, panics at: give a server another handler, for example with `App::set_error_handler(bevy::ecs::error::debug)`.
+//! Another one, `SenderMetadata` with a negative interval, makes lightyear itself panic, and nothing here can keep it from that.
 
 mod client;
 mod connection;

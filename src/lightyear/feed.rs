@@ -61,7 +61,12 @@ pub(super) fn learn_send_interval(
     tick: Res<TickDuration>,
     mut feed: ResMut<InterpolationFeed>,
 ) {
-    feed.send_interval = TickDelta::from(metadata.trigger.send_interval).to_duration(tick.0);
+    let interval = TickDelta::from(metadata.trigger.send_interval);
+    // Lightyear panics at negative ones.
+    if interval.to_f32() < 0.0 {
+        return;
+    }
+    feed.send_interval = interval.to_duration(tick.0);
     feed.margin = LossMargin::default();
 }
 
