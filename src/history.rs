@@ -132,6 +132,7 @@ impl HistoryBuffer {
     }
 
     /// The number of the segment that the newest record belongs to.
+    #[cfg(feature = "lightyear")]
     pub(crate) fn segment(&self) -> Option<u32> {
         Some(self.latest?.state.segment)
     }

@@ -122,12 +122,12 @@ pub(crate) fn fire_weapons(
         let tick = shot.evidence.command_tick;
         if let Ok((weapon, muzzle)) = shooters.get_mut(shot.shooter) {
             if let Some(mut weapon) = weapon {
-                if let Err(reason) = weapon.check(tick, time.timestep()) {
+                if let Err(reason) = weapon.check(tick, shot.evidence.direction, time.timestep()) {
                     debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
                     verdicts.reject(shot.shooter, shot.id, reason, shot.evidence);
                     return false;
                 }
-                weapon.fire(tick, time.timestep());
+                weapon.fire(tick, shot.evidence.direction, time.timestep());
                 shot.evidence.range = shot.evidence.range.min(weapon.range());
             }
             if let Some(mut muzzle) = muzzle {

@@ -36,6 +36,9 @@ pub struct FireControl {
     rate: f32,
     magazine: Option<Magazine>,
     range: f32,
+    pellets: Option<Pellets>,
+    /// The last shot, of which more pellets may come.
+    volley: Option<Volley>,
     /// The last shots, in the order of their command ticks: those of half a second, if there is one in each tick at 64 Hz.
     fired: Recent<Fired, 32>,
 }
@@ -46,6 +49,23 @@ struct Fired {
     tick: Tick,
     /// How many ticks after it was due; less than 1.
     late: f64,
+}
+
+/// What one shot of a shotgun may consist of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Pellets {
+    most: u32,
+    /// Half the opening angle of the cone that they fly in, in radians.
+    spread: f32,
+}
+
+/// The pellets of one command tick.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Volley {
+    tick: Tick,
+    /// Where the first one flew.
+    direction: Vec3,
+    left: u32,
 }
 
 /// What a magazine holds, and how it is changed.
@@ -66,7 +86,14 @@ pub struct Reload {
 
 impl Default for FireControl {
     fn default() -> Self {
-        Self { rate: f32::INFINITY, magazine: None, range: f32::INFINITY, fired: Recent::default() }
+        Self {
+            rate: f32::INFINITY,
+            magazine: None,
+            range: f32::INFINITY,
+            pellets: None,
+            volley: None,
+            fired: Recent::default(),
+        }
     }
 }
 
@@ -96,6 +123,14 @@ impl FireControl {
     pub fn with_range(self, range: f32) -> Self {
         assert!(range >= 0.0, "a weapon with a range of {range} m");
         Self { range, ..self }
+    }
+
+    /// The same weapon with up to `most` pellets to a shot, in a cone whose half opening angle is `spread` radians.
+    ///
+    /// Pellets are shots of one command tick; together they count as one, with one round of ammunition. Without this, each shot
+    /// is a shot of its own.
+    pub fn with_pellets(self, most: u32, spread: f32) -> Self {
+        Self { pellets: Some(Pellets { most, spread }), ..self }
     }
 
     /// The shots left in the magazine; `None` if there is no limit.
@@ -139,7 +174,17 @@ impl FireControl {
     }
 
     /// Whether a shot of this command tick may be fired.
-    pub(crate) fn check(&self, command_tick: Tick, timestep: Duration) -> Result<(), RejectReason> {
+    pub(crate) fn check(&self, command_tick: Tick, direction: Vec3, timestep: Duration) -> Result<(), RejectReason> {
+        if let Some((volley, pellets)) = self.volley_of(command_tick) {
+            return if volley.left == 0 {
+                Err(RejectReason::TooManyPellets)
+            } else if volley.direction.angle_between(direction) > 2.0 * pellets.spread + 1e-3 {
+                // The first one may have flown along the other side of the cone.
+                Err(RejectReason::OutsideSpread)
+            } else {
+                Ok(())
+            };
+        }
         if let Some(magazine) = self.magazine {
             // Shots that were fired before it began are still on their way.
             if magazine.reloading_since.is_some_and(|since| command_tick.since(since) >= 0) {
@@ -153,12 +198,23 @@ impl FireControl {
     }
 
     /// Takes the ammunition for an admitted shot.
-    pub(crate) fn fire(&mut self, command_tick: Tick, timestep: Duration) {
+    pub(crate) fn fire(&mut self, command_tick: Tick, direction: Vec3, timestep: Duration) {
+        if let Some((volley, _)) = self.volley_of(command_tick) {
+            self.volley = Some(Volley { left: volley.left.saturating_sub(1), ..volley });
+            return;
+        }
+        self.volley =
+            self.pellets.map(|pellets| Volley { tick: command_tick, direction, left: pellets.most.saturating_sub(1) });
         if let Some(magazine) = &mut self.magazine {
             magazine.left = magazine.left.saturating_sub(1);
         }
         let late = self.lateness(command_tick, timestep).unwrap_or_default();
         self.fired.insert(Fired { tick: command_tick, late }, |other| other.tick.since(command_tick) <= 0);
+    }
+
+    /// The volley that a shot of this tick is a pellet of.
+    fn volley_of(&self, command_tick: Tick) -> Option<(Volley, Pellets)> {
+        self.volley.filter(|volley| volley.tick == command_tick).zip(self.pellets)
     }
 
     /// How late a shot of this tick is, in ticks; `None` if with it, shots would come too fast.
@@ -227,8 +283,8 @@ mod tests {
     fn fire(weapon: &mut FireControl, ticks: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut fired = Vec::new();
         for tick in ticks {
-            if weapon.check(Tick(tick), TICK).is_ok() {
-                weapon.fire(Tick(tick), TICK);
+            if weapon.check(Tick(tick), Vec3::Z, TICK).is_ok() {
+                weapon.fire(Tick(tick), Vec3::Z, TICK);
                 fired.push(tick);
             }
         }
@@ -276,14 +332,14 @@ mod tests {
     fn a_magazine_is_emptied_shot_by_shot_and_changed_once() {
         let mut weapon = FireControl::default().with_magazine(3, Duration::from_secs(1));
         assert_eq!(fire(&mut weapon, 0..10), [0, 1, 2]);
-        assert_eq!(weapon.check(Tick(10), TICK), Err(RejectReason::OutOfAmmunition));
+        assert_eq!(weapon.check(Tick(10), Vec3::Z, TICK), Err(RejectReason::OutOfAmmunition));
         weapon.begin_reload(Tick(20));
         weapon.begin_reload(Tick(50));
         weapon.finish_reload(Tick(83), TICK);
-        assert_eq!(weapon.check(Tick(83), TICK), Err(RejectReason::Reloading));
+        assert_eq!(weapon.check(Tick(83), Vec3::Z, TICK), Err(RejectReason::Reloading));
         weapon.finish_reload(Tick(84), TICK);
         assert_eq!((weapon.ammunition(), weapon.is_reloading()), (Some(3), false));
-        assert_eq!(weapon.check(Tick(84), TICK), Ok(()));
+        assert_eq!(weapon.check(Tick(84), Vec3::Z, TICK), Ok(()));
         weapon.set_ammunition(1);
         assert_eq!(fire(&mut weapon, 84..90), [84]);
     }
@@ -292,8 +348,30 @@ mod tests {
     fn a_shot_from_before_the_reload_began_still_has_its_round() {
         let mut weapon = FireControl::default().with_magazine(3, Duration::from_secs(1));
         weapon.begin_reload(Tick(20));
-        assert_eq!(weapon.check(Tick(19), TICK), Ok(()));
-        assert_eq!(weapon.check(Tick(20), TICK), Err(RejectReason::Reloading));
+        assert_eq!(weapon.check(Tick(19), Vec3::Z, TICK), Ok(()));
+        assert_eq!(weapon.check(Tick(20), Vec3::Z, TICK), Err(RejectReason::Reloading));
+    }
+
+    #[test]
+    fn the_pellets_of_a_shot_are_so_many_fly_in_a_cone_and_cost_one_round() {
+        let mut weapon =
+            FireControl::default().with_rate(2.0).with_magazine(2, Duration::from_secs(1)).with_pellets(3, 0.1);
+        let aim = |angle: f32| Quat::from_rotation_x(angle) * Vec3::Z;
+        let mut shoot = |tick, angle| {
+            let checked = weapon.check(Tick(tick), aim(angle), TICK);
+            if checked.is_ok() {
+                weapon.fire(Tick(tick), aim(angle), TICK);
+            }
+            (checked.err(), weapon.ammunition())
+        };
+        assert_eq!(shoot(100, -0.1), (None, Some(1)));
+        assert_eq!(shoot(100, 0.1), (None, Some(1)));
+        assert_eq!(shoot(100, 0.2), (Some(RejectReason::OutsideSpread), Some(1)));
+        assert_eq!(shoot(100, 0.0), (None, Some(1)));
+        assert_eq!(shoot(100, 0.0), (Some(RejectReason::TooManyPellets), Some(1)));
+        assert_eq!(shoot(101, 0.0), (Some(RejectReason::FiredTooFast), Some(1)));
+        assert_eq!(shoot(132, 0.0), (None, Some(0)));
+        assert_eq!(shoot(132, 0.0), (None, Some(0)), "the round has been taken");
     }
 
     proptest! {

@@ -34,6 +34,7 @@ impl SentTicks {
     }
 
     /// The ticks between two of them, on average; `None` if there are no two.
+    #[cfg(feature = "lightyear")]
     pub(crate) fn mean_interval(&self) -> Option<f32> {
         let span = self.0.back()?.since(*self.0.front()?);
         (span > 0).then(|| span as f32 / (self.0.len() - 1) as f32)

@@ -118,6 +118,10 @@ pub enum RejectReason {
     TurnedTooFast,
     /// The shot comes too soon after another one for its [`FireControl`](crate::FireControl).
     FiredTooFast,
+    /// The shot has more pellets than its [`FireControl`](crate::FireControl) allows.
+    TooManyPellets,
+    /// A pellet flies outside the cone of its [`FireControl`](crate::FireControl).
+    OutsideSpread,
     /// The magazine is empty.
     OutOfAmmunition,
     /// The magazine is being changed.
@@ -170,6 +174,8 @@ impl RejectReason {
         Self::MuzzleBlocked,
         Self::TurnedTooFast,
         Self::FiredTooFast,
+        Self::TooManyPellets,
+        Self::OutsideSpread,
         Self::OutOfAmmunition,
         Self::Reloading,
         Self::SnapshotNotSent,
@@ -183,7 +189,7 @@ impl RejectReason {
     ];
 
     /// The number of different reasons.
-    pub const COUNT: usize = 34;
+    pub const COUNT: usize = 36;
 
     /// The place of this reason in [`RejectReason::ALL`].
     pub(crate) fn index(self) -> usize {

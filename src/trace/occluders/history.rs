@@ -193,6 +193,7 @@ impl OccluderHistory {
     }
 
     /// The number of the segment that the newest record belongs to.
+    #[cfg(feature = "lightyear")]
     pub(crate) fn segment(&self) -> Option<u32> {
         self.ring.newest()?;
         Some(self.records[self.ring.slot(0)].segment)
