@@ -15,6 +15,7 @@ mod sent;
 mod shooter;
 mod source;
 mod verdict;
+mod view;
 
 pub(crate) use admit::{AdmittedShots, admit_shots, fire_weapons};
 pub use connection::{ConnectionDelay, RewindBudget, RoundTripEstimate};
