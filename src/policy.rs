@@ -20,8 +20,8 @@ pub enum ViewSource {
     /// The shot names its view time; poses come from the full history of the server. What is left is the curve between two
     /// snapshots.
     Reported,
-    /// The server's own estimate, from [`ConnectionDelay`](crate::ConnectionDelay): the round trip, the interpolation delay, and how long shots wait
-    /// for their tick. What is left is jitter.
+    /// The server's own estimate, from [`ConnectionDelay`](crate::ConnectionDelay): the round trip, the interpolation delay, and
+    /// how long shots wait for their tick. What is left is jitter, and the length of the client's frames.
     Estimated,
     /// The formula of the textbooks, *now − round trip / 2 − interpolation delay*; for comparison. What is left is half a
     /// round trip.
@@ -67,7 +67,10 @@ pub enum DeadShooters {
 /// |---|---|
 /// | 400 ms | 100 ms with snapshots in each tick (a rewind of 373 ms), 60 ms with one each 100 ms (393 ms) |
 /// | 250 ms | 30 ms with snapshots in each tick (242 ms) |
-/// | 150 ms | nobody: lightyear's margins for jitter take 125 ms on any line. With `SyncConfig { jitter_multiple: 2, jitter_margin: 0.25, error_margin: 0.5, .. }` for inputs and interpolation, and 144 frames per second: 15 ms (130 ms) |
+/// | 150 ms | nobody; with leaner margins, 15 ms (130 ms) |
+///
+/// Lightyear's margins for jitter take 125 ms on any line. Leaner are `SyncConfig { jitter_multiple: 2, jitter_margin: 0.25,
+/// error_margin: 0.5, .. }` for inputs and interpolation, measured at 144 frames per second.
 ///
 /// Of what the rewind of a shot is made is in [`Evidence::budget`](crate::Evidence::budget).
 #[derive(Clone, Copy, PartialEq, Debug, Reflect)]

@@ -103,7 +103,7 @@ impl ShotServerConfig {
             return limits;
         }
         let round_trips = delay.round_trip.as_secs_f64() * f64::from(self.max_late_round_trips.max(0.0));
-        let lost = round_trips + (delay.jitter_margin + FRAMES).as_secs_f64();
+        let lost = round_trips + delay.jitter_margin.saturating_add(FRAMES).as_secs_f64();
         // `as` saturates.
         let late = (lost / timestep.as_secs_f64().max(f64::MIN_POSITIVE)).ceil() as u32;
         InboxLimits { late: limits.late.min(late), ..limits }

@@ -8,7 +8,6 @@ use bevy::{
 };
 
 use super::rigs::{NEAR, may_meet};
-
 use crate::{
     policy::{AdmissionRules, CheckPolicy},
     shot::{DisplayedRig, DisplayedRigs, PoseBasis, RejectReason, SentTicks, Shown, SnapshotPair},
@@ -139,7 +138,7 @@ enum Belief {
     Doubtful(RejectReason, [BoundingSphere; 2]),
 }
 
-/// What is made of a shot's word on a rig.
+/// Weighs a shot's word on a rig against where the rig stood.
 fn believe(
     named: &DisplayedRig,
     past: &impl Past,
