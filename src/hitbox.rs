@@ -49,6 +49,34 @@ pub struct Rig;
 #[reflect(Component, Default)]
 pub struct RigId(pub u64);
 
+/// Which shots meet a [`Rig`]: those with at least one of these bits in their [`ShotEvent::targets`](crate::ShotEvent::targets);
+/// all others pass through it. Without it, a rig has all bits. It is read as it is in the tick of the verdict.
+///
+/// With a bit for each team, a shot passes through team mates:
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_hindsight::{TargetGroups, prelude::*};
+///
+/// fn pass_through_mates(mut shots: MessageMutator<ShotEvent>, teams: Query<&TargetGroups>) {
+///     for shot in shots.read() {
+///         if let Ok(own) = teams.get(shot.shooter) {
+///             shot.targets = !own.0;
+///         }
+///     }
+/// }
+/// # bevy::ecs::system::assert_is_system(pass_through_mates);
+/// ```
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Default)]
+pub struct TargetGroups(pub u32);
+
+impl Default for TargetGroups {
+    fn default() -> Self {
+        Self(u32::MAX)
+    }
+}
+
 /// Nothing of this entity can be hit: on a [`Rig`] none of its hitboxes (a spectator, a player who is invulnerable), on a
 /// [`Hitbox`] that one (a helmet that is off), on a rapier `Collider` neither that (an invisible barrier).
 ///

@@ -13,15 +13,17 @@ mod pose;
 mod schedule;
 mod shape;
 mod shot;
+mod stub;
 pub mod test_app;
 mod time;
 mod trace;
+mod weapon;
 
 pub use config::LagCompensationConfig;
 pub use history::{BeginSegment, HistoryBuffer, PoseStorage, RewoundHitbox, Sample};
 pub use hitbox::{
     Bone, DisplayParameters, DisplayRule, Hitbox, HitboxScale, Life, LifeNumber, Occluder, OccluderMotion, Rig, RigId,
-    Unhittable, Zone, pose_bones,
+    TargetGroups, Unhittable, Zone, pose_bones,
 };
 pub use plugin::LagCompensationPlugin;
 pub use policy::{AdmissionRules, CheckPolicy, DeadShooters, ViewSource};
@@ -29,12 +31,17 @@ pub use pose::interpolate;
 pub use schedule::LagCompensationSystems;
 pub use shape::Shape;
 pub use shot::{
-    Adjustment, Blocker, CeaseFire, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, HitConfirmed,
-    HitRejected, Muzzle, PoseBasis, RejectReason, Reload, RewindBudget, RewoundHit, RewoundRig, RewoundRigs,
-    RoundTripEstimate, SHOTS_ADJUSTED, SHOTS_ANSWERED, SHOTS_REFUSED, SentTicks, ShotCounters, ShotEvent, ShotId,
-    Shown, SnapshotPair, Suspicion, ViewGuard,
+    Adjustment, Blocker, CeaseFire, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, HitBy,
+    HitConfirmed, HitRejected, Muzzle, PelletOutcome, PelletVictim, Penetration, PoseBasis, RejectReason, Reload,
+    RewindBudget, RewoundHit, RewoundRig, RewoundRigs, RoundTripEstimate, SHOTS_ADJUSTED, SHOTS_ANSWERED,
+    SHOTS_REFUSED, SentTicks, ShotCounters, ShotEvent, ShotId, Shown, SnapshotPair, Suspicion, ViewGuard, VolleyJudged,
+    WallPierced,
 };
 pub use time::{CurrentTick, Tick, ViewTime};
+pub use trace::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundFilter, RewoundPose, RewoundQuery};
+pub use weapon::{
+    Attack, Ballistics, Beam, Blast, Bullet, PelletPattern, Piercing, Projectile, Resistance, Swing, SwingShape,
+};
 
 /// What a game names every day.
 ///

@@ -11,8 +11,8 @@ use crate::{
     history::{Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
     schedule::LagCompensationSystems,
     shot::{
-        AdmittedShots, HitConfirmed, HitRejected, SentTicks, ShotEvent, Verdicts, admit_shots, begin_reload,
-        count_verdicts, diagnostics, finish_reloads, fire_weapons, report_verdicts,
+        AdmittedShots, HitConfirmed, HitRejected, SentTicks, ShotEvent, Verdicts, VolleyJudged, WallPierced,
+        admit_shots, begin_reload, count_shots, diagnostics, finish_reloads, fire_weapons, report_verdicts,
     },
     time::CurrentTick,
     trace::{adopt_collider_scale, check_screens, init_occluders, record_occluders, trace_shots},
@@ -65,6 +65,8 @@ impl Plugin for LagCompensationPlugin {
             .add_message::<ShotEvent>()
             .add_message::<HitConfirmed>()
             .add_message::<HitRejected>()
+            .add_message::<VolleyJudged>()
+            .add_message::<WallPierced>()
             .configure_sets(
                 self.schedule,
                 (
@@ -77,7 +79,6 @@ impl Plugin for LagCompensationPlugin {
                     .chain(),
             )
             .add_systems(FixedFirst, advance_tick)
-            .add_systems(FixedLast, count_verdicts)
             .add_systems(
                 self.schedule,
                 (
@@ -87,7 +88,7 @@ impl Plugin for LagCompensationPlugin {
                         .chain()
                         .in_set(LagCompensationSystems::AdmitShots),
                     trace_shots.in_set(LagCompensationSystems::TraceShots),
-                    report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
+                    (report_verdicts, count_shots).in_set(LagCompensationSystems::ReportVerdicts),
                 ),
             );
         for diagnostic in diagnostics() {

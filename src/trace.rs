@@ -4,29 +4,36 @@
 //! restore. This is the only place that knows rapier.
 
 mod arena;
+mod blast;
+mod bullets;
 mod cast;
 mod colliders;
+mod filter;
 mod occluders;
+mod query;
+mod region;
 mod rigs;
 mod scale;
 mod screen;
+mod wall;
 
 use bevy::prelude::*;
-use bevy_rapier3d::rapier::parry::shape::Shape as ParryShape;
 
 use crate::{
     config::LagCompensationConfig,
-    hitbox::{Life, Occluder},
-    shot::{AdmittedShots, Blocker, RejectReason, RewoundHit, Verdicts},
+    hitbox::Occluder,
+    shot::{AdmittedShots, RejectReason, Verdicts},
     time::{CurrentTick, ViewTime},
+    weapon::Attack,
 };
 use arena::Arena;
-use cast::{Stop, isometry, normal_of, surface_normal};
 use occluders::{OccluderTombstones, begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
 
+pub use filter::RewoundFilter;
 pub(crate) use occluders::{OccluderHistory, record_occluders};
+pub use query::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose, RewoundQuery};
 pub(crate) use scale::adopt_collider_scale;
 
 /// Gives each occluder its history, and keeps it in step with what happens to the occluder.
@@ -65,7 +72,7 @@ pub(crate) fn check_screens(
             Err(reason) => reason,
         };
         debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
-        verdicts.reject(shot.shooter, shot.id, reason, shot.evidence);
+        verdicts.refuse(shot.shooter, shot.id, reason, shot.evidence);
         false
     });
 }
@@ -74,54 +81,19 @@ pub(crate) fn check_screens(
 pub(crate) fn trace_shots(
     mut shots: ResMut<AdmittedShots>,
     mut verdicts: ResMut<Verdicts>,
-    config: Res<LagCompensationConfig>,
-    arena: Arena,
-    lives: Query<&Life>,
+    query: RewoundQuery,
+    mut bullets: Local<bullets::Scratch>,
+    mut blasts: Local<blast::Scratch>,
 ) {
-    let rigs = &arena.rigs;
     for shot in shots.0.drain(..) {
-        let mut evidence = shot.evidence;
-        let ray = shot.ray;
-        let screen = Screen::new(evidence.view_time, shot.displayed, &arena.sent);
-        evidence.blocker = arena.nearest_blocker(&screen, ray, evidence.range, shot.shooter);
-        let (nearest, tested) = rigs.nearest_hit(&screen, ray, evidence.range, shot.shooter, config.hit_corpses);
-        evidence.rigs = tested;
-        evidence.hit = nearest.map(|nearest| {
-            let rewound = nearest.hitbox;
-            let lives_on = |life: &Life| life.is_alive() && life.number() == nearest.life;
-            let still_alive = rigs.is_rig(nearest.rig) && lives.get(nearest.rig).is_ok_and(lives_on);
-            RewoundHit {
-                rig: nearest.rig,
-                life: nearest.life,
-                still_alive,
-                hitbox: rewound.entity,
-                zone: rewound.zone,
-                point: ray.get_point(nearest.distance),
-                normal: surface_normal(rewound.shape, rewound.pose, ray, nearest.distance),
-                distance: nearest.distance,
-                pose: rewound.pose,
-                basis: nearest.basis,
-                shape: rewound.shape,
+        let filter = RewoundFilter::new().fired_by(shot.shooter).targets(shot.targets);
+        let filter = query.with_defaults(&filter);
+        match shot.attack {
+            Attack::Bullet(bullet) => {
+                bullets::trace(&query, &shot, bullet, &filter, &mut verdicts, &mut bullets);
             }
-        });
-        match (evidence.hit, evidence.blocker) {
-            // In a tie the bullet stays in the wall.
-            (Some(hit), blocker) if blocker.is_none_or(|blocker| hit.distance < blocker.distance) => {
-                verdicts.confirm(shot.shooter, shot.id, hit, evidence);
-            }
-            (_, Some(_)) => verdicts.reject(shot.shooter, shot.id, RejectReason::Blocked, evidence),
-            (_, None) => verdicts.reject(shot.shooter, shot.id, RejectReason::Missed, evidence),
+            Attack::Blast(blast) => blast::trace(&query, &shot, blast, &filter, &mut verdicts, &mut blasts),
+            Attack::Swing(_) | Attack::Beam(_) | Attack::Projectile(_) => {}
         }
-    }
-}
-
-fn blocker(stop: Stop, shape: &dyn ParryShape, ray: Ray3d, rewound: bool) -> Blocker {
-    Blocker {
-        entity: stop.entity,
-        pose: isometry(&stop.pose),
-        rewound,
-        point: ray.get_point(stop.distance),
-        normal: normal_of(shape, &stop.pose, ray, stop.distance),
-        distance: stop.distance,
     }
 }

@@ -83,7 +83,7 @@ fn lightyear_is_named_only_under_lightyear() {
 #[test]
 fn no_layer_knows_the_ones_above_it() {
     let layers: [&[&str]; 5] = [
-        &["time", "pose", "shape", "policy"],
+        &["time", "pose", "shape", "policy", "weapon"],
         // Settings have no layer of their own; they name nothing but numbers.
         &["history", "hitbox", "config"],
         &["shot", "trace"],

@@ -82,6 +82,8 @@ pub enum ShotClientSystems {
 pub struct VerdictReceived {
     /// The id that [`FireShots::fire`](super::FireShots::fire) returned.
     pub shot: ShotId,
+    /// Which part of it this is about: see [`HitConfirmed::part`](crate::HitConfirmed::part).
+    pub part: u32,
     /// What became of the shot.
     pub outcome: ShotOutcome,
     /// The instant at which the server tested rigs.
@@ -148,6 +150,7 @@ fn receive_verdicts(
     for mut link in &mut links {
         verdicts.write_batch(link.receive().map(|verdict| VerdictReceived {
             shot: ShotId::local(verdict.sequence),
+            part: verdict.part,
             outcome: verdict.outcome,
             view_time: verdict.view_time,
             judged_at: verdict.judged_at,

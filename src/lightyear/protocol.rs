@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::SegmentNumber;
 use crate::{
     hitbox::Zone,
-    shot::{DisplayedRigs, RejectReason},
+    shot::{DisplayedRigs, HitBy, RejectReason},
     time::{Tick, ViewTime},
 };
 
@@ -90,6 +90,8 @@ impl<W> MapEntities for ShotRequest<W> {
 pub struct ShotVerdict {
     /// The client's number for the shot.
     pub sequence: u32,
+    /// Which part of it, counted from 0: see [`HitConfirmed::part`](crate::HitConfirmed::part).
+    pub part: u32,
     /// The tick in which the server reached the verdict.
     pub judged_at: Tick,
     /// The instant at which rigs were tested.
@@ -107,6 +109,8 @@ pub enum ShotOutcome {
     Hit {
         /// The rig, as an entity of the receiver's world; `None` if that has no such entity (any more).
         target: Option<Entity>,
+        /// How it was met.
+        by: HitBy,
         /// Which part of the body.
         zone: Zone,
         /// Where, in the world.

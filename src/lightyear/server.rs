@@ -248,21 +248,16 @@ fn release_shots<W: ShotData>(
                 Some(_) => Err(RejectReason::ShooterNotControlled),
                 None => first.ok_or(RejectReason::ShooterUnknown),
             };
+            // Nobody else is to hear of it.
+            let answer_to = shooter.unwrap_or(link);
             let shot = ShotEvent {
-                // Nobody else is to hear of it.
-                shooter: shooter.unwrap_or(link),
                 id: ShotId { connection: connection_of(link), sequence: request.sequence },
-                origin: request.origin,
-                direction: request.direction,
                 range: request.range,
                 view_time: request.view_time,
-                command_tick: request.command_tick,
                 displayed: request.displayed.map(known_rigs),
-                view_source: None,
                 link: Some(link),
                 epoch: request.epoch,
-                rules: None,
-                refused: None,
+                ..ShotEvent::new(answer_to, request.command_tick, request.origin, request.direction)
             };
             let checked = shooter.and(weapon).and_then(|weapon| {
                 if predicted.refuses(&shot, link) { Err(RejectReason::RigNotPredicted) } else { Ok(weapon) }
@@ -274,7 +269,7 @@ fn release_shots<W: ShotData>(
                 }
                 Err(reason) => {
                     debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
-                    verdicts.reject(shot.shooter, shot.id, reason, Evidence::of(&shot, now));
+                    verdicts.refuse(shot.shooter, shot.id, reason, Evidence::of(&shot, now));
                 }
             }
         });
@@ -306,29 +301,31 @@ fn send_verdicts(
     mut rejected: MessageReader<HitRejected>,
     mut links: Query<&mut MessageSender<ShotVerdict>, With<ClientOf>>,
 ) {
-    let mut send = |shot: ShotId, evidence: &Evidence, outcome: ShotOutcome| {
+    let mut send = |shot: ShotId, part: u32, evidence: &Evidence, outcome: ShotOutcome| {
         let Some(mut sender) = Entity::try_from_bits(shot.connection).and_then(|link| links.get_mut(link).ok()) else {
             // A shot of the server's own, or its client has left.
             return;
         };
         sender.send::<ShotChannel>(ShotVerdict {
             sequence: shot.sequence,
+            part,
             judged_at: evidence.judged_at,
             view_time: evidence.view_time,
             outcome,
         });
     };
-    for HitConfirmed { shot, hit, evidence, .. } in confirmed.read() {
+    for HitConfirmed { shot, part, by, hit, evidence, .. } in confirmed.read() {
         let outcome = ShotOutcome::Hit {
             target: Some(hit.rig),
+            by: *by,
             zone: hit.zone,
             point: hit.point,
             normal: *hit.normal,
             distance: hit.distance,
         };
-        send(*shot, evidence, outcome);
+        send(*shot, *part, evidence, outcome);
     }
-    for HitRejected { shot, reason, evidence, .. } in rejected.read() {
-        send(*shot, evidence, ShotOutcome::Rejected(*reason));
+    for HitRejected { shot, part, reason, evidence, .. } in rejected.read() {
+        send(*shot, *part, evidence, ShotOutcome::Rejected(*reason));
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     config::LagCompensationConfig,
     policy::{AdmissionRules, ViewSource},
     time::CurrentTick,
+    weapon::Attack,
 };
 
 /// A shot whose every value has been checked.
@@ -25,6 +26,8 @@ pub(crate) struct AdmittedShot {
     pub(crate) evidence: Evidence,
     pub(crate) displayed: Option<DisplayedRigs>,
     pub(crate) rules: AdmissionRules,
+    pub(crate) attack: Attack,
+    pub(crate) targets: u32,
 }
 
 /// The shots of this tick that are still to be traced.
@@ -89,11 +92,12 @@ pub(crate) fn admit_shots(
                 (evidence.origin, evidence.direction) = (point, *direction);
                 evidence.range = shot.range.min(config.max_range.max(0.0));
                 let ray = Ray3d::new(point, direction);
-                admitted.0.push(AdmittedShot { shooter, id, ray, muzzle, evidence, displayed, rules });
+                let (attack, targets) = (shot.attack, shot.targets);
+                admitted.0.push(AdmittedShot { shooter, id, ray, muzzle, evidence, displayed, rules, attack, targets });
             }
             Err(reason) => {
                 debug!("shot {id:?} of `{shooter}` refused: {reason:?}");
-                verdicts.reject(shooter, id, reason, evidence);
+                verdicts.refuse(shooter, id, reason, evidence);
             }
         }
     }
@@ -110,12 +114,13 @@ pub(crate) fn fire_weapons(
         let tick = shot.evidence.command_tick;
         if let Ok((weapon, muzzle)) = shooters.get_mut(shot.shooter) {
             if let Some(mut weapon) = weapon {
-                if let Err(reason) = weapon.check(tick, shot.evidence.direction, time.timestep()) {
+                let pellets = weapon.load(&mut shot.attack, shot.id.sequence);
+                if let Err(reason) = pellets.and_then(|()| weapon.check(tick, time.timestep())) {
                     debug!("shot {:?} of `{}` refused: {reason:?}", shot.id, shot.shooter);
-                    verdicts.reject(shot.shooter, shot.id, reason, shot.evidence);
+                    verdicts.refuse(shot.shooter, shot.id, reason, shot.evidence);
                     return false;
                 }
-                weapon.fire(tick, shot.evidence.direction, time.timestep());
+                weapon.fire(tick, time.timestep());
                 shot.evidence.range = shot.evidence.range.min(weapon.range());
             }
             if let Some(mut muzzle) = muzzle {

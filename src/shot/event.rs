@@ -7,6 +7,7 @@ use super::{DisplayedRig, DisplayedRigs, RejectReason};
 use crate::{
     policy::{AdmissionRules, ViewSource},
     time::{Tick, ViewTime},
+    weapon::{Attack, Bullet},
 };
 
 /// Which shot this is: a number that its connection has given once and to no other shot.
@@ -28,8 +29,9 @@ impl ShotId {
 /// A shot to be judged, in this tick.
 ///
 /// The server reads these in [`LagCompensationSystems::AdmitShots`](crate::LagCompensationSystems::AdmitShots); one that is
-/// written later waits for the next tick. Each ends in exactly one [`HitConfirmed`](crate::HitConfirmed) or
-/// [`HitRejected`](crate::HitRejected).
+/// written later waits for the next tick. Each ends in exactly one verdict: in a [`HitConfirmed`](crate::HitConfirmed) for each
+/// victim, or else in one [`HitRejected`](crate::HitRejected). Of what has several parts, such as the pellets of a shotgun, each
+/// part does.
 ///
 /// All values may come from a client as they are: what is not finite, or lies outside what the server remembers, is
 /// rejected with its reason.
@@ -63,6 +65,11 @@ pub struct ShotEvent {
     pub view_time: Option<ViewTime>,
     /// The tick in which the server consumes the shot.
     pub command_tick: Tick,
+    /// What it does on its way. Default: one bullet.
+    pub attack: Attack,
+    /// Which rigs it meets: those with at least one of these bits in their [`TargetGroups`](crate::TargetGroups). It passes
+    /// through all others. Default: all.
+    pub targets: u32,
     /// The snapshots that the screen was made of. `None` if that is not known: then poses come from the full history, and
     /// else, for rigs that are not among them, from the snapshots in [`SentTicks`](crate::SentTicks). Without a view time it
     /// does not count.
@@ -95,6 +102,8 @@ impl ShotEvent {
             range,
             view_time: None,
             command_tick,
+            attack: Attack::Bullet(Bullet { pellets: None, piercing: None }),
+            targets: u32::MAX,
             displayed: None,
             view_source: None,
             link: None,
@@ -154,6 +163,16 @@ impl ShotEvent {
     /// The same shot, come over this connection.
     pub const fn from_link(self, link: Entity) -> Self {
         Self { link: Some(link), ..self }
+    }
+
+    /// The same shot with another weapon.
+    pub const fn with_attack(self, attack: Attack) -> Self {
+        Self { attack, ..self }
+    }
+
+    /// The same shot, which meets only rigs with one of these bits in their [`TargetGroups`](crate::TargetGroups).
+    pub const fn at_targets(self, targets: u32) -> Self {
+        Self { targets, ..self }
     }
 
     /// The same shot with another id.

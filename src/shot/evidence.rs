@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 use super::{PoseBasis, RejectReason, RewindBudget, ShotEvent};
 use crate::{
-    hitbox::{LifeNumber, Zone},
+    hitbox::{LifeNumber, RigId, Zone},
     policy::{CheckPolicy, ViewSource},
     shape::Shape,
     time::{Tick, ViewTime},
@@ -76,6 +76,8 @@ pub struct RewoundRig {
 pub struct RewoundHit {
     /// The rig that the hitbox belongs to.
     pub rig: Entity,
+    /// The number that the game has given it.
+    pub rig_id: RigId,
     /// The life of the rig that was hit.
     pub life: LifeNumber,
     /// Whether the rig is still in that life, in the tick of the verdict before any of its hits took effect.

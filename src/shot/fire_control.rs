@@ -5,7 +5,10 @@ use core::time::Duration;
 use bevy::prelude::*;
 
 use super::{RejectReason, recent::Recent};
-use crate::time::{CurrentTick, Tick};
+use crate::{
+    time::{CurrentTick, Tick},
+    weapon::{Attack, PelletPattern},
+};
 
 /// The rules of the weapon that a shooter holds, on the shooter's entity; without it, the game has rules of its own.
 ///
@@ -36,9 +39,7 @@ pub struct FireControl {
     rate: f32,
     magazine: Option<Magazine>,
     range: f32,
-    pellets: Option<Pellets>,
-    /// The last shot, of which more pellets may come.
-    volley: Option<Volley>,
+    pellets: Option<PelletPattern>,
     /// The last shots, in the order of their command ticks: those of half a second, if there is one in each tick at 64 Hz.
     fired: Recent<Fired, 32>,
 }
@@ -49,23 +50,6 @@ struct Fired {
     tick: Tick,
     /// How many ticks after it was due; less than 1.
     late: f64,
-}
-
-/// What one shot of a shotgun may consist of.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Pellets {
-    most: u32,
-    /// Half the opening angle of the cone that they fly in, in radians.
-    spread: f32,
-}
-
-/// The pellets of one command tick.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Volley {
-    tick: Tick,
-    /// Where the first one flew.
-    direction: Vec3,
-    left: u32,
 }
 
 /// What a magazine holds, and how it is changed.
@@ -86,14 +70,7 @@ pub struct Reload {
 
 impl Default for FireControl {
     fn default() -> Self {
-        Self {
-            rate: f32::INFINITY,
-            magazine: None,
-            range: f32::INFINITY,
-            pellets: None,
-            volley: None,
-            fired: Recent::default(),
-        }
+        Self { rate: f32::INFINITY, magazine: None, range: f32::INFINITY, pellets: None, fired: Recent::default() }
     }
 }
 
@@ -125,12 +102,13 @@ impl FireControl {
         Self { range, ..self }
     }
 
-    /// The same weapon with up to `most` pellets to a shot, in a cone whose half opening angle is `spread` radians.
+    /// The same weapon, each of whose bullets flies as this many pellets. They are one shot, with one round of ammunition.
     ///
-    /// Pellets are shots of one command tick; together they count as one, with one round of ammunition. Without this, each shot
-    /// is a shot of its own.
-    pub fn with_pellets(self, most: u32, spread: f32) -> Self {
-        Self { pellets: Some(Pellets { most, spread }), ..self }
+    /// The pattern is seeded with [`ShotId::sequence`](crate::ShotId::sequence), which the client knows, too: what it draws is what
+    /// is traced. A shot that brings a pattern of its own keeps it, as long as it has no more pellets
+    /// ([`RejectReason::TooManyPellets`]) and flies no wider ([`RejectReason::OutsideSpread`]).
+    pub fn with_pellets(self, pattern: PelletPattern) -> Self {
+        Self { pellets: Some(pattern), ..self }
     }
 
     /// The shots left in the magazine; `None` if there is no limit.
@@ -173,18 +151,21 @@ impl FireControl {
         }
     }
 
-    /// Whether a shot of this command tick may be fired.
-    pub(crate) fn check(&self, command_tick: Tick, direction: Vec3, timestep: Duration) -> Result<(), RejectReason> {
-        if let Some((volley, pellets)) = self.volley_of(command_tick) {
-            return if volley.left == 0 {
-                Err(RejectReason::TooManyPellets)
-            } else if volley.direction.angle_between(direction) > 2.0 * pellets.spread + 1e-3 {
-                // The first one may have flown along the other side of the cone.
-                Err(RejectReason::OutsideSpread)
-            } else {
-                Ok(())
-            };
+    /// Gives a bullet its pellets.
+    pub(crate) fn load(&self, attack: &mut Attack, sequence: u32) -> Result<(), RejectReason> {
+        let (Attack::Bullet(bullet), Some(pattern)) = (attack, self.pellets) else { return Ok(()) };
+        let pellets = bullet.pellets.get_or_insert(pattern.seeded(sequence));
+        if pellets.count() > pattern.count() {
+            Err(RejectReason::TooManyPellets)
+        } else if pellets.spread() > pattern.spread() {
+            Err(RejectReason::OutsideSpread)
+        } else {
+            Ok(())
         }
+    }
+
+    /// Whether a shot of this command tick may be fired.
+    pub(crate) fn check(&self, command_tick: Tick, timestep: Duration) -> Result<(), RejectReason> {
         if let Some(magazine) = self.magazine {
             // Shots that were fired before it began are still on their way.
             if magazine.reloading_since.is_some_and(|since| command_tick.since(since) >= 0) {
@@ -198,23 +179,12 @@ impl FireControl {
     }
 
     /// Takes the ammunition for an admitted shot.
-    pub(crate) fn fire(&mut self, command_tick: Tick, direction: Vec3, timestep: Duration) {
-        if let Some((volley, _)) = self.volley_of(command_tick) {
-            self.volley = Some(Volley { left: volley.left.saturating_sub(1), ..volley });
-            return;
-        }
-        self.volley =
-            self.pellets.map(|pellets| Volley { tick: command_tick, direction, left: pellets.most.saturating_sub(1) });
+    pub(crate) fn fire(&mut self, command_tick: Tick, timestep: Duration) {
         if let Some(magazine) = &mut self.magazine {
             magazine.left = magazine.left.saturating_sub(1);
         }
         let late = self.lateness(command_tick, timestep).unwrap_or_default();
         self.fired.insert(Fired { tick: command_tick, late }, |other| other.tick.since(command_tick) <= 0);
-    }
-
-    /// The volley that a shot of this tick is a pellet of.
-    fn volley_of(&self, command_tick: Tick) -> Option<(Volley, Pellets)> {
-        self.volley.filter(|volley| volley.tick == command_tick).zip(self.pellets)
     }
 
     /// How late a shot of this tick is, in ticks; `None` if with it, shots would come too fast.
@@ -276,6 +246,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::weapon::{Blast, Bullet};
 
     const TICK: Duration = Duration::from_nanos(15_625_000);
 
@@ -283,8 +254,8 @@ mod tests {
     fn fire(weapon: &mut FireControl, ticks: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut fired = Vec::new();
         for tick in ticks {
-            if weapon.check(Tick(tick), Vec3::Z, TICK).is_ok() {
-                weapon.fire(Tick(tick), Vec3::Z, TICK);
+            if weapon.check(Tick(tick), TICK).is_ok() {
+                weapon.fire(Tick(tick), TICK);
                 fired.push(tick);
             }
         }
@@ -332,14 +303,14 @@ mod tests {
     fn a_magazine_is_emptied_shot_by_shot_and_changed_once() {
         let mut weapon = FireControl::default().with_magazine(3, Duration::from_secs(1));
         assert_eq!(fire(&mut weapon, 0..10), [0, 1, 2]);
-        assert_eq!(weapon.check(Tick(10), Vec3::Z, TICK), Err(RejectReason::OutOfAmmunition));
+        assert_eq!(weapon.check(Tick(10), TICK), Err(RejectReason::OutOfAmmunition));
         weapon.begin_reload(Tick(20));
         weapon.begin_reload(Tick(50));
         weapon.finish_reload(Tick(83), TICK);
-        assert_eq!(weapon.check(Tick(83), Vec3::Z, TICK), Err(RejectReason::Reloading));
+        assert_eq!(weapon.check(Tick(83), TICK), Err(RejectReason::Reloading));
         weapon.finish_reload(Tick(84), TICK);
         assert_eq!((weapon.ammunition(), weapon.is_reloading()), (Some(3), false));
-        assert_eq!(weapon.check(Tick(84), Vec3::Z, TICK), Ok(()));
+        assert_eq!(weapon.check(Tick(84), TICK), Ok(()));
         weapon.set_ammunition(1);
         assert_eq!(fire(&mut weapon, 84..90), [84]);
     }
@@ -348,30 +319,25 @@ mod tests {
     fn a_shot_from_before_the_reload_began_still_has_its_round() {
         let mut weapon = FireControl::default().with_magazine(3, Duration::from_secs(1));
         weapon.begin_reload(Tick(20));
-        assert_eq!(weapon.check(Tick(19), Vec3::Z, TICK), Ok(()));
-        assert_eq!(weapon.check(Tick(20), Vec3::Z, TICK), Err(RejectReason::Reloading));
+        assert_eq!(weapon.check(Tick(19), TICK), Ok(()));
+        assert_eq!(weapon.check(Tick(20), TICK), Err(RejectReason::Reloading));
     }
 
     #[test]
-    fn the_pellets_of_a_shot_are_so_many_fly_in_a_cone_and_cost_one_round() {
-        let mut weapon =
-            FireControl::default().with_rate(2.0).with_magazine(2, Duration::from_secs(1)).with_pellets(3, 0.1);
-        let aim = |angle: f32| Quat::from_rotation_x(angle) * Vec3::Z;
-        let mut shoot = |tick, angle| {
-            let checked = weapon.check(Tick(tick), aim(angle), TICK);
-            if checked.is_ok() {
-                weapon.fire(Tick(tick), aim(angle), TICK);
-            }
-            (checked.err(), weapon.ammunition())
-        };
-        assert_eq!(shoot(100, -0.1), (None, Some(1)));
-        assert_eq!(shoot(100, 0.1), (None, Some(1)));
-        assert_eq!(shoot(100, 0.2), (Some(RejectReason::OutsideSpread), Some(1)));
-        assert_eq!(shoot(100, 0.0), (None, Some(1)));
-        assert_eq!(shoot(100, 0.0), (Some(RejectReason::TooManyPellets), Some(1)));
-        assert_eq!(shoot(101, 0.0), (Some(RejectReason::FiredTooFast), Some(1)));
-        assert_eq!(shoot(132, 0.0), (None, Some(0)));
-        assert_eq!(shoot(132, 0.0), (None, Some(0)), "the round has been taken");
+    fn a_weapon_with_pellets_gives_each_bullet_its_own_and_none_that_are_more_or_wider() {
+        let weapon = FireControl::default().with_pellets(PelletPattern::cone(8, 0.1));
+        let loaded = |mut attack: Attack, sequence| weapon.load(&mut attack, sequence).map(|()| attack);
+        let bullet = |pattern| Attack::Bullet(Bullet { pellets: pattern, piercing: None });
+        let own = |sequence| Some(PelletPattern::cone(8, 0.1).seeded(sequence));
+        assert_eq!(loaded(Attack::default(), 7), Ok(bullet(own(7))));
+        let narrow = bullet(Some(PelletPattern::cone(4, 0.05)));
+        assert_eq!(loaded(narrow, 7), Ok(narrow));
+        let wide = bullet(Some(PelletPattern::cone(4, 0.2)));
+        assert_eq!(loaded(wide, 7), Err(RejectReason::OutsideSpread));
+        let many = bullet(Some(PelletPattern::cone(9, 0.1)));
+        assert_eq!(loaded(many, 7), Err(RejectReason::TooManyPellets));
+        let blast = Attack::Blast(Blast::new(1.0));
+        assert_eq!(loaded(blast, 7), Ok(blast));
     }
 
     proptest! {

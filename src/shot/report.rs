@@ -5,25 +5,58 @@ use bevy::{
     prelude::*,
 };
 
-use super::{Evidence, HitConfirmed, HitRejected, RejectReason, RewoundHit, ShotCounters, ShotId};
-
-/// One answer.
-pub(crate) enum Verdict {
-    Confirmed(HitConfirmed),
-    Rejected(HitRejected),
-}
+use super::{
+    Adjustment, Evidence, HitConfirmed, HitRejected, RejectReason, ShotCounters, ShotId, VolleyJudged, WallPierced,
+};
 
 /// The verdicts of this tick, in the order in which they were reached.
 #[derive(Resource, Default)]
-pub(crate) struct Verdicts(Vec<Verdict>);
+pub(crate) struct Verdicts {
+    answers: Vec<Answer>,
+    /// The outcome of each shot as a whole.
+    outcomes: Vec<Outcome>,
+}
+
+enum Answer {
+    Confirmed(HitConfirmed),
+    Rejected(HitRejected),
+    Volley(VolleyJudged),
+    Pierced(WallPierced),
+}
+
+struct Outcome {
+    link: Option<Entity>,
+    adjusted: Option<Adjustment>,
+    /// `None` if anything was hit.
+    reason: Option<RejectReason>,
+}
 
 impl Verdicts {
-    pub(crate) fn confirm(&mut self, shooter: Entity, shot: ShotId, hit: RewoundHit, evidence: Evidence) {
-        self.0.push(Verdict::Confirmed(HitConfirmed { target: hit.rig, shooter, shot, hit, evidence }));
+    /// Answers a shot that is not traced.
+    pub(crate) fn refuse(&mut self, shooter: Entity, shot: ShotId, reason: RejectReason, evidence: Evidence) {
+        self.reject(HitRejected { shooter, shot, part: 0, reason, evidence });
+        self.count(&evidence, Some(reason));
     }
 
-    pub(crate) fn reject(&mut self, shooter: Entity, shot: ShotId, reason: RejectReason, evidence: Evidence) {
-        self.0.push(Verdict::Rejected(HitRejected { shooter, shot, reason, evidence }));
+    pub(crate) fn confirm(&mut self, hit: HitConfirmed) {
+        self.answers.push(Answer::Confirmed(hit));
+    }
+
+    pub(crate) fn reject(&mut self, rejection: HitRejected) {
+        self.answers.push(Answer::Rejected(rejection));
+    }
+
+    pub(crate) fn judge_volley(&mut self, volley: VolleyJudged) {
+        self.answers.push(Answer::Volley(volley));
+    }
+
+    pub(crate) fn pierce(&mut self, wall: WallPierced) {
+        self.answers.push(Answer::Pierced(wall));
+    }
+
+    /// Counts a shot that has got all its verdicts: why it hit nothing, or `None` if it did.
+    pub(crate) fn count(&mut self, evidence: &Evidence, reason: Option<RejectReason>) {
+        self.outcomes.push(Outcome { link: evidence.link, adjusted: evidence.adjusted, reason });
     }
 }
 
@@ -44,43 +77,46 @@ pub(crate) fn report_verdicts(
     mut verdicts: ResMut<Verdicts>,
     mut confirmed: MessageWriter<HitConfirmed>,
     mut rejected: MessageWriter<HitRejected>,
-    mut counters: Query<&mut ShotCounters>,
+    mut volleys: MessageWriter<VolleyJudged>,
+    mut pierced: MessageWriter<WallPierced>,
     mut commands: Commands,
 ) {
-    for verdict in verdicts.0.drain(..) {
-        let (evidence, reason) = match &verdict {
-            Verdict::Confirmed(hit) => (&hit.evidence, None),
-            Verdict::Rejected(rejection) => (&rejection.evidence, Some(rejection.reason)),
-        };
-        if let Some(mut counters) = evidence.link.and_then(|link| counters.get_mut(link).ok()) {
-            counters.note_verdict(reason, evidence.adjusted);
-        }
-        match verdict {
-            Verdict::Confirmed(hit) => {
+    for answer in verdicts.answers.drain(..) {
+        match answer {
+            Answer::Confirmed(hit) => {
                 confirmed.write(hit);
                 commands.trigger(hit);
             }
-            Verdict::Rejected(rejection) => {
+            Answer::Rejected(rejection) => {
                 rejected.write(rejection);
                 commands.trigger(rejection);
+            }
+            Answer::Volley(volley) => {
+                volleys.write(volley);
+                commands.trigger(volley);
+            }
+            Answer::Pierced(wall) => {
+                pierced.write(wall);
             }
         }
     }
 }
 
-/// Measures the verdicts of this tick.
-pub(crate) fn count_verdicts(
-    mut confirmed: MessageReader<HitConfirmed>,
-    mut rejected: MessageReader<HitRejected>,
+/// Measures what became of the shots of this tick.
+pub(crate) fn count_shots(
+    mut verdicts: ResMut<Verdicts>,
+    mut counters: Query<&mut ShotCounters>,
     mut diagnostics: Diagnostics,
 ) {
     let (mut answered, mut refused, mut adjusted) = (0_u32, 0_u32, 0_u32);
-    let confirmed = confirmed.read().map(|hit| (true, &hit.evidence));
-    let rejected = rejected.read().map(|rejection| (rejection.reason.was_traced(), &rejection.evidence));
-    for (was_traced, evidence) in confirmed.chain(rejected) {
+    for Outcome { link, adjusted: adjustment, reason } in verdicts.outcomes.drain(..) {
+        if let Some(mut counters) = link.and_then(|link| counters.get_mut(link).ok()) {
+            counters.note_verdict(reason, adjustment);
+        }
+        let was_traced = reason.is_none_or(RejectReason::was_traced);
         answered += 1;
         refused += u32::from(!was_traced);
-        adjusted += u32::from(was_traced && evidence.adjusted.is_some());
+        adjusted += u32::from(was_traced && adjustment.is_some());
     }
     diagnostics.add_measurement(&SHOTS_ANSWERED, || f64::from(answered));
     diagnostics.add_measurement(&SHOTS_REFUSED, || f64::from(refused));

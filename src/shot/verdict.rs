@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, RewoundHit, ShotId};
+use super::{Blocker, Evidence, RewoundHit, ShotId};
 
 /// A shot has hit a rig.
 ///
@@ -34,8 +34,15 @@ pub struct HitConfirmed {
     pub shooter: Entity,
     /// Which shot this answers.
     pub shot: ShotId,
+    /// Which part of it: the number of the pellet, or the tick of a [`Swing`](crate::Swing) or [`Beam`](crate::Beam); counted
+    /// from 0.
+    pub part: u32,
+    /// How the target was met.
+    pub by: HitBy,
     /// Where it was hit.
     pub hit: RewoundHit,
+    /// How a bullet that can pass through things went on.
+    pub penetration: Option<Penetration>,
     /// What the verdict rests on.
     pub evidence: Evidence,
 }
@@ -49,7 +56,56 @@ impl HitConfirmed {
     }
 }
 
-/// A shot has hit no rig, or was not admitted.
+/// How a rig was met.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, Reflect)]
+#[non_exhaustive]
+pub enum HitBy {
+    /// A bullet or a pellet.
+    Bullet,
+    /// A [`Swing`](crate::Swing).
+    Swing,
+    /// A [`Beam`](crate::Beam).
+    Beam,
+    /// A [`Projectile`](crate::Projectile) that has met the rig itself.
+    Projectile,
+    /// A [`Blast`](crate::Blast), or that of a projectile.
+    Blast,
+}
+
+/// How a bullet went through something.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Penetration {
+    /// How many rigs and walls it had passed through before.
+    pub order: u8,
+    /// Metres from the origin of the shot to where it would leave what it met; infinite if that has no far side.
+    pub exit: f32,
+    /// Metres of its way within it.
+    pub thickness: f32,
+    /// What it has left; `None` if it has stayed inside.
+    pub energy_left: Option<f32>,
+}
+
+/// A bullet has passed through a wall or an occluder, or has stayed in one after it passed through something else. For decals
+/// and splinters.
+///
+/// Written as a message, besides the verdict.
+#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct WallPierced {
+    /// Who shot.
+    pub shooter: Entity,
+    /// Which shot.
+    pub shot: ShotId,
+    /// Which pellet.
+    pub part: u32,
+    /// Where it went in.
+    pub wall: Blocker,
+    /// How it went on.
+    pub penetration: Penetration,
+}
+
+/// A shot, or a part of it, has hit no rig; or it was not admitted.
 ///
 /// Written as a message and triggered on the shooter. A plain miss is a rejection, too: each shot gets its answer.
 #[derive(Message, EntityEvent, Clone, Copy, PartialEq, Debug)]
@@ -60,6 +116,9 @@ pub struct HitRejected {
     pub shooter: Entity,
     /// Which shot this answers.
     pub shot: ShotId,
+    /// Which part of it, counted from 0: the number of the pellet, or the tick of a [`Beam`](crate::Beam). A shot that
+    /// [was not traced](RejectReason::was_traced) is answered as a whole, with part 0.
+    pub part: u32,
     /// Why.
     pub reason: RejectReason,
     /// What the verdict rests on.

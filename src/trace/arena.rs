@@ -1,18 +1,21 @@
 //! All that a shot can meet.
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_rapier3d::prelude::{RapierContext, ReadRapierContext};
+use bevy_rapier3d::prelude::ReadRapierContext;
 
 use super::{
     colliders,
+    filter::RewoundFilter,
     occluders::{self, OccluderHistory, OccluderTombstones},
+    region::Region,
     rigs::RewoundRigs,
     screen::{Screen, Window},
+    wall::{Stop, Wall},
 };
 use crate::{
     hitbox::{Occluder, Unhittable},
     policy::AdmissionRules,
-    shot::{Blocker, RejectReason, SentTicks},
+    shot::{RejectReason, SentTicks},
     time::ViewTime,
 };
 
@@ -29,20 +32,60 @@ pub(crate) struct Arena<'w, 's> {
 }
 
 impl Arena<'_, '_> {
-    /// What stops the ray first, as the screen showed it, or as it stands if it is not recorded.
-    pub(super) fn nearest_blocker(&self, screen: &Screen, ray: Ray3d, range: f32, shooter: Entity) -> Option<Blocker> {
+    /// Shows all walls near a region: occluders as the screen showed them, colliders that are not recorded as they stand.
+    pub(super) fn visit_walls<'a>(
+        &'a self,
+        screen: &Screen,
+        filter: &RewoundFilter,
+        region: &Region,
+        mut visit: impl FnMut(Wall<'a>),
+    ) {
+        if !filter.walls {
+            return;
+        }
         let histories = self.occluders.iter().chain(self.gone_occluders.iter());
-        let own = |rig| self.rigs.are_one_with(rig, shooter);
-        let rewound = occluders::nearest(histories, screen, ray, range, own);
-        let passes = |entity| {
+        let own = |rig| filter.shooter.is_some_and(|shooter| self.rigs.are_one_with(rig, shooter));
+        occluders::visit(histories, screen, filter, region, own, &mut visit);
+        let ignored = |entity| {
             let tracked = self.occluders.contains(entity) || self.gone_occluders.tells_of(entity, screen.view);
-            tracked || self.unhittable.contains(entity) || self.rigs.is_part_of_rig_or(entity, shooter)
+            tracked || self.unhittable.contains(entity) || self.rigs.is_part_of_rig_or(entity, filter.shooter)
         };
-        self.rapier.rapier_context.iter().fold(rewound, |nearest, (simulation, colliders, joints, rigidbody_set)| {
-            let live = RapierContext { simulation, colliders, joints, rigidbody_set };
-            let reach = nearest.map_or(range, |blocker| blocker.distance);
-            colliders::nearest(&live, ray, reach, passes).or(nearest)
-        })
+        for (simulation, set, _, bodies) in &self.rapier.rapier_context {
+            colliders::visit(simulation, set, bodies, filter, region, ignored, &mut visit);
+        }
+    }
+
+    /// The wall that stops the ray first.
+    pub(super) fn nearest_wall(
+        &self,
+        screen: &Screen,
+        ray: Ray3d,
+        range: f32,
+        filter: &RewoundFilter,
+    ) -> Option<Stop<'_>> {
+        let region = Region::ray(ray, range);
+        let mut nearest: Option<Stop> = None;
+        self.visit_walls(screen, filter, &region, |wall| {
+            let reach = nearest.map_or(range, |nearest| nearest.distance);
+            if let Some(stop) = wall.stop(ray, reach)
+                && nearest.is_none_or(|nearest| stop.cmp(&nearest).is_lt())
+            {
+                region.shrink(stop.distance);
+                nearest = Some(stop);
+            }
+        });
+        nearest
+    }
+
+    /// Where an occluder stood, if it stopped anything then.
+    pub(super) fn occluder_pose(&self, screen: &Screen, entity: Entity) -> Option<Isometry3d> {
+        occluders::pose(self.occluder(entity)?, screen, entity)
+    }
+
+    /// The history of an occluder, also of one that is gone.
+    fn occluder(&self, entity: Entity) -> Option<&OccluderHistory> {
+        let gone = || self.gone_occluders.iter().find(|(gone, _)| *gone == entity).map(|(_, history)| history);
+        self.occluders.get(entity).ok().map(|(_, history)| history).or_else(gone)
     }
 
     /// Checks what a shot says of its screen, and strikes out what is not believed.
@@ -55,16 +98,14 @@ impl Arena<'_, '_> {
         rules: &AdmissionRules,
     ) -> Result<(), RejectReason> {
         screen.check(ray, range, window, rules, |rig| self.rigs.history(rig))?;
-        screen.check(ray, range, window, rules, |entity| {
-            let gone = || self.gone_occluders.iter().find(|(gone, _)| *gone == entity).map(|(_, history)| history);
-            self.occluders.get(entity).ok().map(|(_, history)| history).or_else(gone)
-        })
+        screen.check(ray, range, window, rules, |entity| self.occluder(entity))
     }
 
     /// Whether something stands between two points that belong to the shooter, at this instant.
     pub(super) fn stands_between(&self, from: Vec3, to: Vec3, at: ViewTime, shooter: Entity) -> bool {
         let Ok((direction, distance)) = Dir3::new_and_length(to - from) else { return false };
         let screen = Screen::new(at, None, &self.sent);
-        self.nearest_blocker(&screen, Ray3d::new(from, direction), distance, shooter).is_some()
+        let filter = RewoundFilter::new().fired_by(shooter);
+        self.nearest_wall(&screen, Ray3d::new(from, direction), distance, &filter).is_some()
     }
 }

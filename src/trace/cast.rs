@@ -5,33 +5,11 @@ use core::cmp::Ordering;
 use bevy::prelude::*;
 use bevy_rapier3d::rapier::{
     math::Pose,
-    parry::shape::{Shape as ParryShape, TypedShape},
+    parry::shape::{Shape as ParryShape, SharedShape, TypedShape},
     prelude::Ray,
 };
 
 use crate::shape::Shape;
-
-/// Where a ray meets something that stops it.
-#[derive(Clone, Copy)]
-pub(super) struct Stop {
-    pub(super) distance: f32,
-    pub(super) pose: Pose,
-    pub(super) entity: Option<Entity>,
-}
-
-impl Stop {
-    /// Nearer first; ties are broken by what does not depend on the order in which things were spawned, as long as they stand
-    /// in different places.
-    pub(super) fn cmp(&self, other: &Self) -> Ordering {
-        let place = |stop: &Self| {
-            let Pose { translation: t, rotation: q, .. } = stop.pose;
-            [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
-        };
-        let places = place(self).into_iter().zip(place(other));
-        let by_place = || places.fold(Ordering::Equal, |so_far, (a, b)| so_far.then(a.total_cmp(&b)));
-        self.distance.total_cmp(&other.distance).then_with(by_place).then(self.entity.cmp(&other.entity))
-    }
-}
 
 /// The distance at which the ray meets the solid shape, if that is at most `range`.
 ///
@@ -64,6 +42,23 @@ pub(super) fn normal_of(shape: &dyn ParryShape, pose: &Pose, ray: Ray3d, distanc
     found.and_then(|hit| Dir3::new(hit.normal).ok()).unwrap_or(-ray.direction)
 }
 
+/// Which of two poses comes first, where nothing else decides.
+pub(super) fn cmp_places(a: Isometry3d, b: Isometry3d) -> Ordering {
+    let numbers = |Isometry3d { translation: t, rotation: q }: Isometry3d| {
+        // Adding 0 makes one zero of both.
+        [t.x, t.y, t.z, q.x, q.y, q.z, q.w].map(|number| number + 0.0)
+    };
+    let pairs = numbers(a).into_iter().zip(numbers(b));
+    pairs.fold(Ordering::Equal, |so_far, (a, b)| so_far.then(a.total_cmp(&b)))
+}
+
+/// The outward normal of a shape at a point where something touches it that comes from outside, `distance` metres off, in this
+/// direction; against that if it is no way off.
+pub(super) fn contact_normal(shape: Shape, pose: Isometry3d, point: Vec3, direction: Dir3, distance: f32) -> Dir3 {
+    let on_surface = (distance > 0.0).then(|| shape.normal_at(pose, point)).flatten();
+    on_surface.unwrap_or(-direction)
+}
+
 /// The outward normal of a shape where a ray meets it; against the ray if that begins inside.
 pub(super) fn surface_normal(shape: Shape, pose: Isometry3d, ray: Ray3d, distance: f32) -> Dir3 {
     let on_surface = (distance > 0.0).then(|| shape.normal_at(pose, ray.get_point(distance))).flatten();
@@ -79,7 +74,7 @@ pub(super) fn isometry(pose: &Pose) -> Isometry3d {
 }
 
 /// The shape in our own words, with its pose in the world.
-fn known_shape(shape: &dyn ParryShape, pose: &Pose) -> Option<(Shape, Isometry3d)> {
+pub(super) fn known_shape(shape: &dyn ParryShape, pose: &Pose) -> Option<(Shape, Isometry3d)> {
     let world = isometry(pose);
     match shape.as_typed_shape() {
         TypedShape::Capsule(capsule) => {
@@ -92,5 +87,53 @@ fn known_shape(shape: &dyn ParryShape, pose: &Pose) -> Option<(Shape, Isometry3d
         TypedShape::Ball(ball) => Some((Shape::Ball { radius: ball.radius }, world)),
         TypedShape::Cuboid(cuboid) => Some((Shape::Cuboid { half_extents: cuboid.half_extents }, world)),
         _ => None,
+    }
+}
+
+/// Metres along a ray to where it leaves a shape of rapier that it has entered after `entry` metres; infinite if it does not.
+pub(super) fn exit_of(shape: &dyn ParryShape, pose: &Pose, ray: Ray3d, entry: f32) -> f32 {
+    if let Some((shape, pose)) = known_shape(shape, pose) {
+        return shape.cross_ray(pose, ray, f32::INFINITY).map_or(entry, |(_, exit)| exit);
+    }
+    match shape.as_typed_shape() {
+        TypedShape::Compound(compound) => {
+            // Where one part ends, another one may have begun.
+            let mut exit = entry;
+            loop {
+                let parts = compound.shapes().iter().map(|(offset, part)| (part.as_ref(), *pose * *offset));
+                let further = parts.filter_map(|(part, pose)| {
+                    let part_entry = cast_at(part, &pose, ray, exit)?;
+                    Some(exit_of(part, &pose, ray, part_entry))
+                });
+                let furthest = further.fold(exit, f32::max);
+                if furthest <= exit {
+                    return exit;
+                }
+                exit = furthest;
+            }
+        }
+        TypedShape::HalfSpace(_) | TypedShape::HeightField(_) => f32::INFINITY,
+        _ if shape.is_convex() => {
+            let bounds = shape.compute_bounding_sphere(pose);
+            let beyond = (bounds.center() - ray.origin).dot(*ray.direction) + bounds.radius() + 1.0;
+            let back = Ray3d::new(ray.get_point(beyond), -ray.direction);
+            cast_at(shape, pose, back, beyond).map_or(entry, |distance| (beyond - distance).max(entry))
+        }
+        _ => {
+            // A mesh is a surface: what lies behind it reaches to the next one.
+            const SKIN: f32 = 1e-3;
+            let from = Ray3d::new(ray.get_point(entry + SKIN), ray.direction);
+            let next = shape.cast_ray(pose, &parry_ray(from), f32::MAX, false);
+            next.map_or(f32::INFINITY, |distance| entry + SKIN + distance)
+        }
+    }
+}
+
+/// A shape of ours as one of parry's.
+pub(super) fn parry_shape(shape: Shape) -> SharedShape {
+    match shape {
+        Shape::Capsule { half_height, radius } => SharedShape::capsule_y(half_height, radius),
+        Shape::Ball { radius } => SharedShape::ball(radius),
+        Shape::Cuboid { half_extents: Vec3 { x, y, z } } => SharedShape::cuboid(x, y, z),
     }
 }

@@ -1,54 +1,41 @@
-//! Rays against the colliders of the live rapier world.
-
-use core::cell::Cell;
+//! The colliders of the live rapier world.
 
 use bevy::prelude::*;
 use bevy_rapier3d::{
-    prelude::RapierContext,
-    rapier::prelude::{Collider, QueryFilter},
+    plugin::context::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet},
+    rapier::prelude::QueryFilter,
 };
 
-use super::{
-    blocker,
-    cast::{Stop, cast_at, parry_ray},
-};
-use crate::shot::Blocker;
+use super::{filter::RewoundFilter, region::Region, wall::Wall};
 
-/// The nearest collider on the ray, sensors, disabled ones and those of `ignored` entities left out.
+/// Shows each collider near a region, sensors, disabled ones and those of `ignored` entities left out.
 ///
-/// Answers for the world as rapier's last step left it.
-pub(super) fn nearest(
-    live: &RapierContext,
-    ray: Ray3d,
-    range: f32,
+/// Tells of the world as rapier's last step left it.
+pub(super) fn visit<'a>(
+    simulation: &'a RapierContextSimulation,
+    colliders: &'a RapierContextColliders,
+    bodies: &'a RapierRigidBodySet,
+    filter: &RewoundFilter,
+    region: &Region,
     ignored: impl Fn(Entity) -> bool,
-) -> Option<Blocker> {
-    let simulation = live.simulation;
-    let colliders = &live.colliders.colliders;
+    mut visit: impl FnMut(Wall<'a>),
+) {
+    let colliders = &colliders.colliders;
     let pipeline = simulation.broad_phase.as_query_pipeline(
         simulation.narrow_phase.query_dispatcher(),
-        &live.rigidbody_set.bodies,
+        &bodies.bodies,
         colliders,
         QueryFilter::default(),
     );
-    let parry_ray = parry_ray(ray);
-    // Whole subtrees are skipped by the nearest hit so far. Boxes at the very same distance are still looked at, since
+    // Whole subtrees are skipped by what has been found so far. Boxes at the very same distance are still looked at, since
     // between equals the tree's order must not decide.
-    let reach = Cell::new(range);
-    let mut best: Option<(Stop, &Collider)> = None;
-    for leaf in pipeline.bvh.leaves(|node| node.cast_ray(&parry_ray, reach.get()) <= reach.get()) {
+    for leaf in pipeline.bvh.leaves(|node| region.may_meet_node(node)) {
         let Some((collider, _)) = colliders.get_unknown_gen(leaf) else { continue };
-        if collider.is_sensor() || !collider.is_enabled() {
-            continue;
-        }
-        let Some(distance) = cast_at(collider.shape(), collider.position(), ray, reach.get()) else { continue };
         // As bevy_rapier writes it; a collider that the game put in by hand may hold anything.
         let entity = Entity::try_from_bits(collider.user_data as u64);
-        let stop = Stop { distance, pose: *collider.position(), entity };
-        if best.is_none_or(|(best, _)| stop.cmp(&best).is_lt()) && !entity.is_some_and(&ignored) {
-            best = Some((stop, collider));
-            reach.set(distance);
+        let is_solid = !collider.is_sensor() && collider.is_enabled();
+        if is_solid && filter.meets_wall(entity, collider.collision_groups()) && !entity.is_some_and(&ignored) {
+            visit(Wall { entity, pose: *collider.position(), shape: collider.shape(), rewound: false });
         }
     }
-    best.map(|(stop, collider)| blocker(stop, collider.shape(), ray, false))
 }

@@ -5,25 +5,16 @@ mod history;
 use bevy::{ecs::query::QueryData, math::bounding::BoundingSphere, prelude::*};
 use bevy_rapier3d::{
     dynamics::RigidBodyDisabled,
-    geometry::{Collider, ColliderDisabled, ColliderScale, RapierColliderHandle, Sensor},
-    rapier::{
-        math::Pose,
-        prelude::{Shape as ParryShape, SharedShape},
-    },
+    geometry::{Collider, ColliderDisabled, ColliderScale, CollisionGroups, RapierColliderHandle, Sensor},
+    rapier::math::Pose,
 };
 
-use super::{
-    blocker,
-    cast::{Stop, cast_at},
-    rigs::may_meet,
-    screen::Screen,
-};
+use super::{filter::RewoundFilter, region::Region, screen::Screen, wall::Wall};
 use crate::{
     config::LagCompensationConfig,
     history::{BeginSegment, Hierarchy, SpeedLimit},
     hitbox::{Life, Occluder, Unhittable},
     pose,
-    shot::Blocker,
     time::{CurrentTick, Tick, ViewTime},
 };
 
@@ -44,6 +35,7 @@ pub(crate) struct Recorded {
     history: &'static mut OccluderHistory,
     collider: Option<&'static Collider>,
     scale: Option<&'static ColliderScale>,
+    groups: Option<&'static CollisionGroups>,
     sensor: Has<Sensor>,
     disabled: Has<ColliderDisabled>,
     unhittable: Has<Unhittable>,
@@ -78,7 +70,14 @@ pub(crate) fn record_occluders(
         // With another life, a rig may stand elsewhere at once, and what it carries, too.
         let life = owner.and_then(|owner| lives.get(owner).ok()).copied().unwrap_or_default();
         let lineage = hierarchy.lineage(entity).below(u64::from(life.number().0) << 1 | u64::from(life.is_alive()));
-        let record = OccluderRecord { pose: pose::of(&world), shape, occluder: *occluder.occluder, owner, segment: 0 };
+        let record = OccluderRecord {
+            pose: pose::of(&world),
+            shape,
+            occluder: *occluder.occluder,
+            groups: occluder.groups.copied().unwrap_or_default().into(),
+            owner,
+            segment: 0,
+        };
         occluder.history.record(tick.0, record, lineage, retention);
     }
     // A history may end with the next tick; what lies further ahead is of a clock that was set back.
@@ -124,35 +123,34 @@ pub(super) fn bury_occluder(
     tombstones.0.push((removed.entity, history));
 }
 
-/// The nearest occluder on the ray as the screen showed them; those of the shooter's `own` rigs only if they block their owner.
-pub(super) fn nearest<'a>(
+/// Shows each occluder near a region as the screen showed it; those of the shooter's `own` rigs only if they block their owner.
+pub(super) fn visit<'a>(
     histories: impl Iterator<Item = (Entity, &'a OccluderHistory)>,
     screen: &Screen,
-    ray: Ray3d,
-    range: f32,
+    filter: &RewoundFilter,
+    region: &Region,
     own: impl Fn(Entity) -> bool,
-) -> Option<Blocker> {
-    let mut best: Option<(Stop, &SharedShape)> = None;
+    mut visit: impl FnMut(Wall<'a>),
+) {
     for (entity, history) in histories {
         let recipe = screen.recipe(entity, history);
         let Some(Rewound { pose, shape, record }) = history.rebuild(recipe) else { continue };
         if !record.occluder.blocks_owner && record.owner.is_some_and(&own) {
             continue;
         }
-        let reach = best.map_or(range, |(best, _)| best.distance);
         let local = shape.compute_local_bounding_sphere();
         let bounds = BoundingSphere::new(pose * local.center(), local.radius());
-        if !may_meet(ray, reach, bounds) {
+        if !region.may_meet(bounds) || !filter.meets_wall(Some(entity), record.groups) {
             continue;
         }
         let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
-        let Some(distance) = cast_at(shape.as_ref() as &dyn ParryShape, &pose, ray, reach) else { continue };
-        let stop = Stop { distance, pose, entity: Some(entity) };
-        if best.is_none_or(|(best, _)| stop.cmp(&best).is_lt()) {
-            best = Some((stop, shape));
-        }
+        visit(Wall { entity: Some(entity), pose, shape: shape.as_ref(), rewound: true });
     }
-    best.map(|(stop, shape)| blocker(stop, shape.as_ref(), ray, true))
+}
+
+/// Where an occluder stood as the screen showed it, if it stopped anything then.
+pub(super) fn pose(history: &OccluderHistory, screen: &Screen, entity: Entity) -> Option<Isometry3d> {
+    Some(history.rebuild(screen.recipe(entity, history))?.pose)
 }
 
 impl OccluderTombstones {

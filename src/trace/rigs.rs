@@ -11,10 +11,15 @@ use bevy::{
     prelude::*,
 };
 
-use super::screen::{Past, Recipe, Screen, Stood};
+use super::{
+    cast::cmp_places,
+    filter::RewoundFilter,
+    region::{Fan, Region, may_meet},
+    screen::{Past, Recipe, Screen, Stood},
+};
 use crate::{
     history::{HistoryBuffer, RewoundHitbox, Sample, Tombstones},
-    hitbox::{LifeNumber, Rig, RigId},
+    hitbox::{LifeNumber, Rig, RigId, TargetGroups},
     shot::{PoseBasis, RewoundRig, RewoundRigs as TestedRigs, SnapshotPair},
     time::{Tick, ViewTime},
 };
@@ -25,21 +30,34 @@ pub(super) const NEAR: f32 = 1.0;
 /// All rigs with their histories, and those that are gone but not forgotten.
 #[derive(SystemParam)]
 pub(crate) struct RewoundRigs<'w, 's> {
-    histories: Query<'w, 's, (Entity, &'static HistoryBuffer, Option<&'static RigId>), With<Rig>>,
+    histories: Query<
+        'w,
+        's,
+        (Entity, &'static HistoryBuffer, Option<&'static RigId>, Option<&'static TargetGroups>),
+        With<Rig>,
+    >,
     rigs: Query<'w, 's, (), With<Rig>>,
     parents: Query<'w, 's, &'static ChildOf>,
     tombstones: Res<'w, Tombstones>,
 }
 
-/// Where a ray meets a rig.
+/// A rig as the screen showed it.
 #[derive(Clone, Copy)]
-pub(super) struct Nearest {
+pub(super) struct ShownRig {
     pub(super) rig: Entity,
     pub(super) life: LifeNumber,
-    pub(super) hitbox: RewoundHitbox,
     pub(super) basis: PoseBasis,
+    pub(super) view_time: ViewTime,
+    pub(super) root: Isometry3d,
+    pub(super) id: RigId,
+}
+
+/// Where a hitbox is met.
+#[derive(Clone, Copy)]
+pub(super) struct Nearest {
+    pub(super) rig: ShownRig,
+    pub(super) hitbox: RewoundHitbox,
     pub(super) distance: f32,
-    id: RigId,
 }
 
 impl Past for HistoryBuffer {
@@ -76,8 +94,8 @@ fn rebuild(history: &HistoryBuffer, recipe: Recipe) -> Option<(Sample<'_>, PoseB
 
 impl RewoundRigs<'_, '_> {
     /// Whether an entity belongs to some rig, or to the shooter, which need not be one.
-    pub(super) fn is_part_of_rig_or(&self, entity: Entity, shooter: Entity) -> bool {
-        self.ancestry(entity).any(|entity| entity == shooter || self.rigs.contains(entity))
+    pub(super) fn is_part_of_rig_or(&self, entity: Entity, shooter: Option<Entity>) -> bool {
+        self.ancestry(entity).any(|entity| Some(entity) == shooter || self.rigs.contains(entity))
     }
 
     /// Whether an entity is a rig now.
@@ -93,53 +111,138 @@ impl RewoundRigs<'_, '_> {
     /// The history of a rig, also of one that is gone.
     pub(super) fn history(&self, rig: Entity) -> Option<&HistoryBuffer> {
         let gone = || self.tombstones.iter().find(|(gone, ..)| *gone == rig).map(|(_, history, _)| history);
-        self.histories.get(rig).ok().map(|(_, history, _)| history).or_else(gone)
+        self.histories.get(rig).ok().map(|(_, history, ..)| history).or_else(gone)
     }
 
-    /// The nearest hitbox on the ray as the screen showed them, those of the shooter's own rigs left out, and those of the dead
-    /// if they cannot be hit; and the rigs that the ray came closest to.
-    ///
-    /// A rig that was not there then is not hit.
-    pub(super) fn nearest_hit(
+    /// Shows each rig that the filter lets through, and whose rough bounds are near: once, and rebuilt once. One that was not
+    /// there then is not shown.
+    pub(super) fn visit<'a>(
+        &'a self,
+        screen: &Screen,
+        filter: &RewoundFilter,
+        is_near: impl Fn(BoundingSphere) -> bool,
+        mut visit: impl FnMut(ShownRig, Sample<'a>),
+    ) {
+        let present = self.histories.iter();
+        let present = present.map(|(rig, history, id, groups)| (rig, history, id.copied().unwrap_or_default(), groups));
+        let gone = self.tombstones.iter().map(|(rig, history, id)| (rig, history, id, None));
+        for (rig, history, id, groups) in present.chain(gone) {
+            let Some((sample, basis, view_time)) = rebuild(history, screen.recipe(rig, history)) else { continue };
+            let is_hidden = filter.corpses == Some(false) && !sample.is_alive();
+            if is_hidden || !is_near(sample.rough_bounds()) || !filter.meets_rig(rig, groups) {
+                continue;
+            }
+            if filter.shooter.is_some_and(|shooter| self.are_one_with(rig, shooter)) {
+                continue;
+            }
+            visit(ShownRig { rig, life: sample.life(), basis, view_time, root: sample.root(), id }, sample);
+        }
+    }
+
+    /// The nearest hitbox on each ray, one for each in `nearest`; and the rigs that they came closest to.
+    pub(super) fn nearest_hits(
         &self,
         screen: &Screen,
-        ray: Ray3d,
-        range: f32,
-        shooter: Entity,
-        hit_corpses: bool,
-    ) -> (Option<Nearest>, TestedRigs) {
-        let present = self.histories.iter().map(|(rig, history, id)| (rig, history, id.copied().unwrap_or_default()));
-        let mut best: Option<Nearest> = None;
-        let mut tested = Tested::default();
-        for (rig, history, id) in present.chain(self.tombstones.iter()) {
-            let Some((sample, basis, view_time)) = rebuild(history, screen.recipe(rig, history)) else { continue };
-            if !hit_corpses && !sample.is_alive() {
-                continue;
+        fan: &Fan,
+        filter: &RewoundFilter,
+        nearest: &mut [Option<Nearest>],
+    ) -> TestedRigs {
+        let mut tested = Tested::new(fan.axis());
+        let is_near = |rough: BoundingSphere| fan.may_meet(rough.grow(NEAR));
+        self.visit(screen, filter, is_near, |rig, sample| {
+            tested.insert(rig, &sample);
+            // A single ray need not look behind what it has met.
+            let reach = if let [Some(nearest)] = nearest { nearest.distance } else { fan.range };
+            let may_meet_all = |bounds| {
+                if let [ray] = fan.rays { may_meet(*ray, reach, bounds) } else { fan.may_meet(bounds) }
+            };
+            if !may_meet_all(sample.rough_bounds()) || !may_meet_all(sample.bounds()) {
+                return;
             }
-            let rough = sample.rough_bounds();
-            if !may_meet(ray, range, rough.grow(NEAR)) || self.are_one_with(rig, shooter) {
-                continue;
-            }
-            let along = (rough.center - Vec3A::from(ray.origin)).dot(Vec3A::from(*ray.direction));
-            tested.insert(along, id, RewoundRig { rig, root: sample.root(), view_time, basis });
-            let reach = best.map_or(range, |best| best.distance);
-            if !may_meet(ray, reach, rough) || !may_meet(ray, reach, sample.bounds()) {
-                continue;
-            }
-            for hitbox in sample.hitboxes() {
-                let reach = best.map_or(range, |best| best.distance);
+            for hitbox in sample.hitboxes().filter(|hitbox| filter.meets_zone(hitbox.zone)) {
                 let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
-                if !may_meet(ray, reach, bounds) {
-                    continue;
-                }
-                let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, ray, reach) else { continue };
-                let found = Nearest { rig, life: sample.life(), hitbox, basis, distance, id };
-                if best.is_none_or(|best| found.cmp(&best).is_lt()) {
-                    best = Some(found);
+                for (ray, nearest) in fan.rays.iter().zip(nearest.iter_mut()) {
+                    let reach = nearest.map_or(fan.range, |nearest| nearest.distance);
+                    if !may_meet(*ray, reach, bounds) {
+                        continue;
+                    }
+                    let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, *ray, reach) else { continue };
+                    let found = Nearest { rig, hitbox, distance };
+                    if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
+                        *nearest = Some(found);
+                    }
                 }
             }
-        }
-        (best, tested.rigs)
+        });
+        tested.rigs
+    }
+
+    /// Shows all hitboxes on the rays of a fan: the number of the ray, where it goes in, and how many metres from its origin it
+    /// comes out.
+    pub(super) fn crossings(
+        &self,
+        screen: &Screen,
+        fan: &Fan,
+        filter: &RewoundFilter,
+        mut found: impl FnMut(usize, Nearest, f32),
+    ) -> TestedRigs {
+        let mut tested = Tested::new(fan.axis());
+        let is_near = |rough: BoundingSphere| fan.may_meet(rough.grow(NEAR));
+        self.visit(screen, filter, is_near, |rig, sample| {
+            tested.insert(rig, &sample);
+            if !fan.may_meet(sample.bounds()) {
+                return;
+            }
+            for hitbox in sample.hitboxes().filter(|hitbox| filter.meets_zone(hitbox.zone)) {
+                let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
+                for (number, ray) in fan.rays.iter().enumerate().filter(|(_, ray)| may_meet(**ray, fan.range, bounds)) {
+                    if let Some((distance, exit)) = hitbox.shape.cross_ray(hitbox.pose, *ray, fan.range) {
+                        found(number, Nearest { rig, hitbox, distance }, exit);
+                    }
+                }
+            }
+        });
+        tested.rigs
+    }
+
+    /// Shows all hitboxes in a region.
+    pub(super) fn visit_hitboxes(
+        &self,
+        screen: &Screen,
+        filter: &RewoundFilter,
+        region: &Region,
+        tested: &mut Tested,
+        mut visit: impl FnMut(ShownRig, RewoundHitbox),
+    ) {
+        self.visit(
+            screen,
+            filter,
+            |rough| region.may_meet(rough.grow(NEAR)),
+            |rig, sample| {
+                tested.insert(rig, &sample);
+                if !region.may_meet(sample.bounds()) {
+                    return;
+                }
+                for hitbox in sample.hitboxes().filter(|hitbox| filter.meets_zone(hitbox.zone)) {
+                    if region.may_meet(BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius())) {
+                        visit(rig, hitbox);
+                    }
+                }
+            },
+        );
+    }
+
+    /// Shows the rig that an entity is or belongs to, alive or dead.
+    pub(super) fn visit_rig_of<'a>(
+        &'a self,
+        screen: &Screen,
+        entity: Entity,
+        mut visit: impl FnMut(ShownRig, Sample<'a>),
+    ) {
+        let own = self.ancestry(entity).find(|entity| self.rigs.contains(*entity)).unwrap_or(entity);
+        let filter = RewoundFilter::new();
+        let is_it = |rig: Entity| rig == own;
+        self.visit(screen, &filter.rigs(&is_it), |_| true, &mut visit);
     }
 
     /// The entity itself and all above it.
@@ -148,16 +251,22 @@ impl RewoundRigs<'_, '_> {
     }
 }
 
-/// The rigs that a ray came closest to, nearest first.
-#[derive(Default)]
-struct Tested {
-    rigs: TestedRigs,
+/// The rigs that something came closest to, in the order along its way.
+pub(super) struct Tested {
+    pub(super) rigs: TestedRigs,
     keys: [(f32, RigId); 4],
+    way: Ray3d,
 }
 
 impl Tested {
-    /// Puts a rig in, `along` metres from the origin of the ray.
-    fn insert(&mut self, along: f32, id: RigId, rig: RewoundRig) {
+    pub(super) fn new(way: Ray3d) -> Self {
+        Self { rigs: TestedRigs::default(), keys: default(), way }
+    }
+
+    pub(super) fn insert(&mut self, shown: ShownRig, sample: &Sample) {
+        let ShownRig { rig, root, view_time, basis, id, .. } = shown;
+        let along = (sample.rough_bounds().center - Vec3A::from(self.way.origin)).dot(Vec3A::from(*self.way.direction));
+        let rig = RewoundRig { rig, root, view_time, basis };
         let mut place = self.rigs.len();
         while place > 0 {
             let before = |other: RewoundRig| {
@@ -182,33 +291,13 @@ impl Tested {
 impl Nearest {
     /// Nearer first. Ties are broken by what does not depend on the order in which entities were spawned, and only
     /// between hitboxes that are alike in all of that by their ids.
-    fn cmp(&self, other: &Self) -> Ordering {
-        let place = |nearest: &Self| {
-            let Isometry3d { translation: t, rotation: q } = nearest.hitbox.pose;
-            // Adding 0 makes one zero of both.
-            [t.x, t.y, t.z, q.x, q.y, q.z, q.w].map(|number| number + 0.0)
-        };
+    pub(super) fn cmp(&self, other: &Self) -> Ordering {
         self.distance
             .total_cmp(&other.distance)
-            .then_with(|| self.id.cmp(&other.id))
+            .then_with(|| self.rig.id.cmp(&other.rig.id))
             .then_with(|| self.hitbox.zone.cmp(&other.hitbox.zone))
-            .then_with(|| {
-                place(self)
-                    .iter()
-                    .zip(&place(other))
-                    .fold(Ordering::Equal, |so_far, (a, b)| so_far.then(a.total_cmp(b)))
-            })
-            .then_with(|| self.rig.cmp(&other.rig))
+            .then_with(|| cmp_places(self.hitbox.pose, other.hitbox.pose))
+            .then_with(|| self.rig.rig.cmp(&other.rig.rig))
             .then_with(|| self.hitbox.entity.cmp(&other.hitbox.entity))
     }
-}
-
-/// Whether a ray may meet anything within `bounds`; says yes rather too often than too rarely.
-pub(super) fn may_meet(ray: Ray3d, range: f32, bounds: BoundingSphere) -> bool {
-    let to_center = bounds.center - Vec3A::from(ray.origin);
-    let direction = Vec3A::from(*ray.direction);
-    let along = to_center.dot(direction).clamp(0.0, range);
-    // Rounding in `f32` grows with the distance; this is more than it can be.
-    let radius = bounds.radius() + 1e-3 + 1e-5 * along;
-    (to_center - direction * along).length_squared() <= radius * radius
 }

@@ -7,7 +7,7 @@ use bevy::{
     prelude::*,
 };
 
-use super::rigs::{NEAR, may_meet};
+use super::{region::may_meet, rigs::NEAR};
 use crate::{
     policy::{AdmissionRules, CheckPolicy},
     shot::{DisplayedRig, DisplayedRigs, PoseBasis, RejectReason, SentTicks, Shown, SnapshotPair},

@@ -3,7 +3,10 @@
 use alloc::sync::Arc;
 
 use bevy::{math::bounding::BoundingSphere, prelude::*};
-use bevy_rapier3d::{geometry::Collider, rapier::prelude::SharedShape};
+use bevy_rapier3d::{
+    geometry::Collider,
+    rapier::{geometry::InteractionGroups, prelude::SharedShape},
+};
 
 use crate::{
     history::{Lineage, SpeedLimit, TickRing},
@@ -35,6 +38,8 @@ pub(super) struct OccluderRecord {
     /// `None` if it stopped nothing: a sensor, disabled, unhittable, or without a collider.
     pub(super) shape: Option<SharedShape>,
     pub(super) occluder: Occluder,
+    /// Its collision groups.
+    pub(super) groups: InteractionGroups,
     /// The rig that it belonged to, if any.
     pub(super) owner: Option<Entity>,
     pub(super) segment: u32,

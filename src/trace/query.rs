@@ -1,0 +1,487 @@
+//! Questions to the past.
+
+use core::cmp::Ordering;
+
+use bevy::{ecs::system::SystemParam, prelude::*};
+
+use super::{
+    arena::Arena,
+    cast::{cmp_places, contact_normal, surface_normal},
+    filter::RewoundFilter,
+    region::{Fan, Region},
+    rigs::{Nearest, Tested},
+    screen::Screen,
+    wall::Stop,
+};
+use crate::{
+    config::LagCompensationConfig,
+    hitbox::Life,
+    shape::Shape,
+    shot::{Blocker, RewoundHit, RewoundRigs},
+    time::{CurrentTick, ViewTime},
+    weapon::Resistance,
+};
+
+/// Questions to the past, for weapons and rules of a game's own: where something stood at any [`ViewTime`], and what a ray or a
+/// shape would have met.
+///
+/// It only reads. Rigs and [`Occluder`](crate::Occluder)s are those of the view time, from the full history; all other
+/// colliders stand where they stand, and only if rapier simulates in the app. Each answer tells what it rests on, also if
+/// nothing was met. At an instant that is not remembered ([`RewoundEvidence::remembered`]) no rig and no occluder is there; nor is
+/// one before its first record.
+///
+/// Use it in the fixed schedule after
+/// [`LagCompensationSystems::RecordHistory`](crate::LagCompensationSystems::RecordHistory) for the present of the tick, or
+/// anywhere for what lies before.
+///
+/// # Cost
+///
+/// Each question looks at the bounds of every rig and occluder (about 20 ns for each) and at the hitboxes of those that it comes
+/// near (about 20 ns for a hitbox and a ray, a microsecond for a hitbox and a box). Lists that are filled keep their memory.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_hindsight::{RewoundFilter, RewoundQuery, prelude::*};
+///
+/// /// Whether a guard saw anyone half a second ago.
+/// fn witness(query: RewoundQuery, tick: Res<CurrentTick>, guard: Single<(Entity, &Transform), With<Rig>>) {
+///     let (guard, place) = *guard;
+///     let eyes = Ray3d::new(place.translation, place.forward());
+///     let seen = query.cast_ray(ViewTime::before(tick.0, 32.0), eyes, 50.0, &RewoundFilter::new().fired_by(guard));
+///     if let Some(suspect) = seen.victim() {
+///         info!("{} was there, its {:?} {} m away", suspect.rig, suspect.zone, suspect.distance);
+///     }
+/// }
+/// # bevy::ecs::system::assert_is_system(witness);
+/// ```
+#[derive(SystemParam)]
+pub struct RewoundQuery<'w, 's> {
+    pub(super) arena: Arena<'w, 's>,
+    pub(super) config: Res<'w, LagCompensationConfig>,
+    pub(super) tick: Res<'w, CurrentTick>,
+    pub(super) time: Res<'w, Time<Fixed>>,
+    lives: Query<'w, 's, &'static Life>,
+    resistances: Query<'w, 's, &'static Resistance>,
+}
+
+/// What an answer of a [`RewoundQuery`] rests on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct RewoundEvidence {
+    /// The instant that was asked for.
+    pub view_time: ViewTime,
+    /// Whether that lies within [`LagCompensationConfig::history`]. If not, nothing of the past was there to be met.
+    pub remembered: bool,
+    /// The rigs that the question came closest to, as they were tested: within a metre, and no more than four.
+    pub rigs: RewoundRigs,
+}
+
+/// What a ray or a shape meets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct RewoundCast {
+    /// The hitbox that is met first, also if it lies behind the blocker.
+    pub hit: Option<RewoundHit>,
+    /// The wall that is met first. It may lie behind the hitbox.
+    pub blocker: Option<Blocker>,
+    /// What the answer rests on.
+    pub evidence: RewoundEvidence,
+}
+
+/// A hitbox or a wall.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Met {
+    /// A hitbox of the past.
+    Hitbox(RewoundHit),
+    /// An occluder of the past, or a collider.
+    Wall(Blocker),
+}
+
+/// What a ray passes through.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Crossing {
+    /// What it is, and where the ray meets it.
+    pub met: Met,
+    /// Metres from the origin of the ray to where it goes in; 0 if it begins inside.
+    pub entry: f32,
+    /// Metres to where it comes out, also beyond the range; infinite if there is no far side: for terrain, and for a mesh that
+    /// is open there.
+    pub exit: f32,
+}
+
+/// Where something stood.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct RewoundPose {
+    /// Its pose in the world; `None` if it was not there.
+    pub pose: Option<Isometry3d>,
+    /// What the answer rests on.
+    pub evidence: RewoundEvidence,
+}
+
+impl RewoundCast {
+    /// Whether a wall is met before any hitbox. In a tie the bullet stays in the wall.
+    pub fn is_blocked(&self) -> bool {
+        self.blocker.is_some_and(|blocker| self.hit.is_none_or(|hit| blocker.distance <= hit.distance))
+    }
+
+    /// The hitbox, unless a wall is met before it.
+    pub fn victim(&self) -> Option<RewoundHit> {
+        self.hit.filter(|_| !self.is_blocked())
+    }
+}
+
+impl Met {
+    /// The entity with the hitbox or the collider, which may be gone by now; `None` for a collider without one.
+    pub fn entity(&self) -> Option<Entity> {
+        match self {
+            Self::Hitbox(hit) => Some(hit.hitbox),
+            Self::Wall(blocker) => blocker.entity,
+        }
+    }
+
+    /// The hitbox, if it is one.
+    pub fn hitbox(&self) -> Option<&RewoundHit> {
+        match self {
+            Self::Hitbox(hit) => Some(hit),
+            Self::Wall(_) => None,
+        }
+    }
+
+    fn distance(&self) -> f32 {
+        match self {
+            Self::Hitbox(hit) => hit.distance,
+            Self::Wall(blocker) => blocker.distance,
+        }
+    }
+}
+
+impl Crossing {
+    /// The way within it, in metres; infinite if there is no far side.
+    pub fn thickness(&self) -> f32 {
+        self.exit - self.entry
+    }
+}
+
+impl RewoundQuery<'_, '_> {
+    /// The first hitbox and the first wall on a ray of `range` metres. What it touches, it meets; what it begins in, at
+    /// once.
+    pub fn cast_ray(&self, view: ViewTime, ray: Ray3d, range: f32, filter: &RewoundFilter) -> RewoundCast {
+        let screen = self.screen(view);
+        let (nearest, rigs) = self.nearest_hit(&screen, ray, range, &self.with_defaults(filter));
+        let blocker = self.nearest_blocker(&screen, ray, range, filter);
+        let hit = nearest.map(|nearest| self.hit_by_ray(&nearest, ray));
+        RewoundCast { hit, blocker, evidence: self.evidence(view, rigs) }
+    }
+
+    /// All hitboxes and walls on a ray of `range` metres, in the order in which it goes into them, put into `found` after
+    /// clearing it. Between equals, walls come first.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_hindsight::{Crossing, Met, RewoundFilter, RewoundQuery, prelude::*};
+    ///
+    /// /// A rule of the game's own: 5 for each millimetre of anything.
+    /// fn depth(query: &RewoundQuery, view: ViewTime, ray: Ray3d, crossings: &mut Vec<Crossing>) -> Option<Met> {
+    ///     query.cast_ray_all(view, ray, 100.0, &RewoundFilter::new(), crossings);
+    ///     let mut energy = 1_000.0;
+    ///     crossings.iter().find_map(|crossing| {
+    ///         energy -= 5_000.0 * crossing.thickness();
+    ///         (energy < 0.0).then_some(crossing.met)
+    ///     })
+    /// }
+    /// # fn is_system(query: RewoundQuery) { let _ = depth(&query, ViewTime::at(bevy_hindsight::Tick(0)), Ray3d::new(Vec3::ZERO, Dir3::Z), &mut Vec::new()); }
+    /// # bevy::ecs::system::assert_is_system(is_system);
+    /// ```
+    pub fn cast_ray_all(
+        &self,
+        view: ViewTime,
+        ray: Ray3d,
+        range: f32,
+        filter: &RewoundFilter,
+        found: &mut Vec<Crossing>,
+    ) -> RewoundEvidence {
+        found.clear();
+        let rigs =
+            self.crossings(&self.screen(view), &Fan::new(&[ray], range), &self.with_defaults(filter), |_, crossing| {
+                found.push(crossing);
+            });
+        found.sort_by(Crossing::cmp);
+        self.evidence(view, rigs)
+    }
+
+    /// The first hitbox and the first wall that `shape` meets on its way from `from`, `range` metres along `direction` and without
+    /// turning. [`RewoundHit::distance`] is how far it gets, and [`RewoundHit::point`] where they touch; if they overlap from
+    /// the start, 0, and a point of the hitbox.
+    pub fn cast_shape(
+        &self,
+        view: ViewTime,
+        shape: Shape,
+        from: Isometry3d,
+        direction: Dir3,
+        range: f32,
+        filter: &RewoundFilter,
+    ) -> RewoundCast {
+        let (hit, blocker, rigs) = self.sweep(&self.screen(view), shape, from, direction, range, filter);
+        RewoundCast { hit, blocker, evidence: self.evidence(view, rigs) }
+    }
+
+    /// All hitboxes and walls that `shape` at `pose` overlaps, put into `found` after clearing it; nearest to its centre first.
+    /// [`RewoundHit::distance`] is from that centre to the nearest point of the hitbox. (The nearest point of a wall with a
+    /// shape of rapier's own is what parry takes for it.)
+    pub fn intersections_with_shape(
+        &self,
+        view: ViewTime,
+        shape: Shape,
+        pose: Isometry3d,
+        filter: &RewoundFilter,
+        found: &mut Vec<Met>,
+    ) -> RewoundEvidence {
+        found.clear();
+        let screen = self.screen(view);
+        let center = Vec3::from(pose.translation);
+        let region = Region::ball(center, shape.bounding_radius());
+        let overlaps = |nearest: &Nearest| nearest.hitbox.shape.overlaps(nearest.hitbox.pose, shape, pose);
+        let rigs = self.near_point(&screen, center, &region, filter, |nearest| {
+            if overlaps(&nearest) {
+                found.push(Met::Hitbox(self.hit_near(&nearest, center)));
+            }
+        });
+        self.arena.visit_walls(&screen, filter, &region, |wall| {
+            if wall.overlaps(shape, pose) {
+                found.push(Met::Wall(wall.near(center).blocker_near(center)));
+            }
+        });
+        found.sort_by(Met::cmp);
+        self.evidence(view, rigs)
+    }
+
+    /// The hitbox and the wall that lie nearest to a point, if they lie within `range` metres of it, with the nearest point of
+    /// each; that is the point itself if it lies inside.
+    pub fn closest_point(&self, view: ViewTime, point: Vec3, range: f32, filter: &RewoundFilter) -> RewoundCast {
+        let screen = self.screen(view);
+        let region = Region::ball(point, range);
+        let mut nearest: Option<Nearest> = None;
+        let rigs = self.near_point(&screen, point, &region, filter, |found| {
+            if found.distance <= range && nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
+                nearest = Some(found);
+            }
+        });
+        let mut wall: Option<Stop> = None;
+        self.arena.visit_walls(&screen, filter, &region, |found| {
+            let found = found.near(point);
+            if found.distance <= range && wall.is_none_or(|wall| found.cmp(&wall).is_lt()) {
+                wall = Some(found);
+            }
+        });
+        RewoundCast {
+            hit: nearest.map(|nearest| self.hit_near(&nearest, point)),
+            blocker: wall.map(|wall| wall.blocker_near(point)),
+            evidence: self.evidence(view, rigs),
+        }
+    }
+
+    /// Where a rig, a hitbox or an occluder stood.
+    ///
+    /// Of a hitbox that has moved to another rig since, nothing is known here.
+    pub fn pose_at(&self, view: ViewTime, entity: Entity) -> RewoundPose {
+        let screen = self.screen(view);
+        let mut tested = Tested::new(Ray3d::new(Vec3::ZERO, Dir3::X));
+        let mut pose = None;
+        self.arena.rigs.visit_rig_of(&screen, entity, |rig, sample| {
+            tested.insert(rig, &sample);
+            let hitbox = || sample.hitboxes().find(|hitbox| hitbox.entity == entity).map(|hitbox| hitbox.pose);
+            pose = if rig.rig == entity { Some(rig.root) } else { hitbox() };
+        });
+        let pose = pose.or_else(|| self.arena.occluder_pose(&screen, entity));
+        RewoundPose { pose, evidence: self.evidence(view, tested.rigs) }
+    }
+}
+
+// What weapons are made of: the same on the screen of a shot.
+impl RewoundQuery<'_, '_> {
+    fn screen(&self, view: ViewTime) -> Screen<'_> {
+        Screen::new(view, None, &self.arena.sent)
+    }
+
+    fn evidence(&self, view_time: ViewTime, rigs: RewoundRigs) -> RewoundEvidence {
+        let now = self.tick.0;
+        let window = self.config.history_ticks(self.time.timestep());
+        let remembered = !view_time.is_after(now) && view_time.tick.since(now - window) >= 0;
+        RewoundEvidence { view_time, remembered, rigs }
+    }
+
+    pub(super) fn with_defaults<'f>(&self, filter: &RewoundFilter<'f>) -> RewoundFilter<'f> {
+        filter.corpses(filter.corpses.unwrap_or(self.config.hit_corpses))
+    }
+
+    pub(super) fn nearest_hit(
+        &self,
+        screen: &Screen,
+        ray: Ray3d,
+        range: f32,
+        filter: &RewoundFilter,
+    ) -> (Option<Nearest>, RewoundRigs) {
+        let mut nearest = [None];
+        let rigs = self.arena.rigs.nearest_hits(screen, &Fan::new(&[ray], range), filter, &mut nearest);
+        (nearest[0], rigs)
+    }
+
+    pub(super) fn nearest_blocker(
+        &self,
+        screen: &Screen,
+        ray: Ray3d,
+        range: f32,
+        filter: &RewoundFilter,
+    ) -> Option<Blocker> {
+        self.arena.nearest_wall(screen, ray, range, filter).map(|stop| stop.blocker(ray))
+    }
+
+    /// Finds all that the rays of a fan pass through, in no order; with the number of the ray.
+    pub(super) fn crossings(
+        &self,
+        screen: &Screen,
+        fan: &Fan,
+        filter: &RewoundFilter,
+        mut found: impl FnMut(usize, Crossing),
+    ) -> RewoundRigs {
+        let rigs = self.arena.rigs.crossings(screen, fan, filter, |number, nearest, exit| {
+            let met = Met::Hitbox(self.hit_by_ray(&nearest, fan.rays[number]));
+            found(number, Crossing { met, entry: nearest.distance, exit });
+        });
+        for (number, ray) in fan.rays.iter().enumerate() {
+            self.arena.visit_walls(screen, filter, &Region::ray(*ray, fan.range), |wall| {
+                if let Some(stop) = wall.stop(*ray, fan.range) {
+                    let (met, entry) = (Met::Wall(stop.blocker(*ray)), stop.distance);
+                    found(number, Crossing { met, entry, exit: stop.exit(*ray) });
+                }
+            });
+        }
+        rigs
+    }
+
+    pub(super) fn sweep(
+        &self,
+        screen: &Screen,
+        shape: Shape,
+        from: Isometry3d,
+        direction: Dir3,
+        range: f32,
+        filter: &RewoundFilter,
+    ) -> (Option<RewoundHit>, Option<Blocker>, RewoundRigs) {
+        let way = Ray3d::new(from.translation.into(), direction);
+        let region = Region::sweep(way, shape.bounding_radius(), range);
+        let mut nearest: Option<Nearest> = None;
+        let mut tested = Tested::new(way);
+        self.arena.rigs.visit_hitboxes(screen, &self.with_defaults(filter), &region, &mut tested, |rig, hitbox| {
+            let reach = nearest.map_or(range, |nearest| nearest.distance);
+            if let Some(distance) = hitbox.shape.cast_shape(hitbox.pose, shape, from, direction, reach) {
+                let found = Nearest { rig, hitbox, distance };
+                if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
+                    nearest = Some(found);
+                }
+            }
+        });
+        let mut wall: Option<Stop> = None;
+        self.arena.visit_walls(screen, filter, &region, |found| {
+            let reach = wall.map_or(range, |wall| wall.distance);
+            if let Some(found) = found.stop_shape(shape, from, direction, reach)
+                && wall.is_none_or(|wall| found.cmp(&wall).is_lt())
+            {
+                wall = Some(found);
+            }
+        });
+        let there = |distance: f32| Isometry3d::new(way.get_point(distance), from.rotation);
+        let hit = nearest.map(|nearest| {
+            let there = there(nearest.distance);
+            let Nearest { hitbox, .. } = nearest;
+            // They touch, but for rounding; if they overlap, any point will do.
+            let touch = hitbox.shape.closest_points(hitbox.pose, shape, there);
+            let point = touch
+                .map_or_else(|| hitbox.shape.closest_point(hitbox.pose, there.translation.into()), |touch| touch.0);
+            let normal = contact_normal(hitbox.shape, hitbox.pose, point, direction, nearest.distance);
+            self.hit(&nearest, point, normal)
+        });
+        (hit, wall.map(|wall| wall.blocker_of_shape(shape, there(wall.distance), direction)), tested.rigs)
+    }
+
+    /// Shows all hitboxes in a region, with the distance of each from a point.
+    pub(super) fn near_point(
+        &self,
+        screen: &Screen,
+        point: Vec3,
+        region: &Region,
+        filter: &RewoundFilter,
+        mut found: impl FnMut(Nearest),
+    ) -> RewoundRigs {
+        let mut tested = Tested::new(Ray3d::new(point, Dir3::X));
+        self.arena.rigs.visit_hitboxes(screen, &self.with_defaults(filter), region, &mut tested, |rig, hitbox| {
+            let distance = hitbox.shape.closest_point(hitbox.pose, point).distance(point);
+            found(Nearest { rig, hitbox, distance });
+        });
+        tested.rigs
+    }
+
+    pub(super) fn resistance(&self, entity: Entity) -> Option<Resistance> {
+        self.resistances.get(entity).ok().copied()
+    }
+
+    /// What is told of a hitbox that a ray meets.
+    pub(super) fn hit_by_ray(&self, nearest: &Nearest, ray: Ray3d) -> RewoundHit {
+        let Nearest { hitbox, distance, .. } = *nearest;
+        self.hit(nearest, ray.get_point(distance), surface_normal(hitbox.shape, hitbox.pose, ray, distance))
+    }
+
+    /// What is told of a hitbox near a point.
+    pub(super) fn hit_near(&self, nearest: &Nearest, point: Vec3) -> RewoundHit {
+        let on_hitbox = nearest.hitbox.shape.closest_point(nearest.hitbox.pose, point);
+        let towards = Dir3::new(on_hitbox - point).unwrap_or(Dir3::NEG_Y);
+        let normal = contact_normal(nearest.hitbox.shape, nearest.hitbox.pose, on_hitbox, towards, nearest.distance);
+        self.hit(nearest, on_hitbox, normal)
+    }
+
+    fn hit(&self, nearest: &Nearest, point: Vec3, normal: Dir3) -> RewoundHit {
+        let Nearest { rig, hitbox, distance } = *nearest;
+        let lives_on = |life: &Life| life.is_alive() && life.number() == rig.life;
+        RewoundHit {
+            rig: rig.rig,
+            rig_id: rig.id,
+            life: rig.life,
+            still_alive: self.arena.rigs.is_rig(rig.rig) && self.lives.get(rig.rig).is_ok_and(lives_on),
+            hitbox: hitbox.entity,
+            zone: hitbox.zone,
+            point,
+            normal,
+            distance,
+            pose: hitbox.pose,
+            basis: rig.basis,
+            shape: hitbox.shape,
+        }
+    }
+}
+
+impl Met {
+    /// Nearer first, walls before hitboxes; then by what does not depend on the order in which things were spawned, as long as
+    /// they stand in different places.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |met: &Self| match met {
+            Self::Wall(wall) => (0, default(), default(), wall.pose, wall.entity),
+            Self::Hitbox(hit) => (1, hit.rig_id, hit.zone, hit.pose, Some(hit.hitbox)),
+        };
+        let ((kind, id, zone, pose, entity), (other_kind, other_id, other_zone, other_pose, other_entity)) =
+            (key(self), key(other));
+        self.distance()
+            .total_cmp(&other.distance())
+            .then((kind, id, zone).cmp(&(other_kind, other_id, other_zone)))
+            .then_with(|| cmp_places(pose, other_pose))
+            .then(entity.cmp(&other_entity))
+    }
+}
+
+impl Crossing {
+    pub(super) fn cmp(&self, other: &Self) -> Ordering {
+        self.met.cmp(&other.met)
+    }
+}

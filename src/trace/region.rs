@@ -1,0 +1,143 @@
+//! Where something is looked for.
+
+use core::cell::Cell;
+
+use bevy::{
+    math::{
+        Vec3A,
+        bounding::{Aabb3d, BoundingSphere, BoundingVolume, IntersectsVolume},
+    },
+    prelude::*,
+};
+use bevy_rapier3d::rapier::parry::{bounding_volume::Aabb, partitioning::BvhNode};
+
+use super::cast::parry_ray;
+
+/// A part of space, roughly: what it says to be outside is outside.
+pub(super) enum Region {
+    /// Along a ray, as far as something nearer has not been found.
+    Ray { ray: Ray3d, reach: Cell<f32> },
+    /// Within a box.
+    Box(Aabb3d),
+}
+
+impl Region {
+    pub(super) fn ray(ray: Ray3d, range: f32) -> Self {
+        Self::Ray { ray, reach: Cell::new(range) }
+    }
+
+    /// Around a ball on its way along `ray`.
+    pub(super) fn sweep(ray: Ray3d, radius: f32, range: f32) -> Self {
+        let ball = |center: Vec3| BoundingSphere::new(center, radius * 1.001 + 1e-3).aabb_3d();
+        Self::Box(ball(ray.origin).merge(&ball(ray.get_point(range))))
+    }
+
+    pub(super) fn ball(center: Vec3, radius: f32) -> Self {
+        Self::sweep(Ray3d::new(center, Dir3::X), radius, 0.0)
+    }
+
+    /// From now on, no further along the ray than this.
+    pub(super) fn shrink(&self, distance: f32) {
+        if let Self::Ray { reach, .. } = self {
+            reach.set(distance);
+        }
+    }
+
+    pub(super) fn may_meet(&self, bounds: BoundingSphere) -> bool {
+        match self {
+            Self::Ray { ray, reach } => may_meet(*ray, reach.get(), bounds),
+            Self::Box(region) => region.intersects(&bounds),
+        }
+    }
+
+    pub(super) fn may_meet_node(&self, node: &BvhNode) -> bool {
+        match self {
+            Self::Ray { ray, reach } => node.cast_ray(&parry_ray(*ray), reach.get()) <= reach.get(),
+            Self::Box(region) => node.intersects(&BvhNode::leaf(Aabb::new(region.min.into(), region.max.into()), 0)),
+        }
+    }
+}
+
+/// Several rays from one point.
+pub(super) struct Fan<'a> {
+    pub(super) rays: &'a [Ray3d],
+    pub(super) range: f32,
+    axis: Ray3d,
+    /// How much wider it is after each metre; 0 for a single ray.
+    slope: f32,
+}
+
+impl<'a> Fan<'a> {
+    /// # Panics
+    ///
+    /// If there is no ray.
+    pub(super) fn new(rays: &'a [Ray3d], range: f32) -> Self {
+        let origin = rays[0].origin;
+        let sum: Vec3 = rays.iter().map(|ray| *ray.direction).sum();
+        let axis =
+            Ray3d::new(origin, if rays.len() == 1 { rays[0].direction } else { Dir3::new(sum).unwrap_or(Dir3::X) });
+        let slope = |ray: &Ray3d| {
+            let along = ray.direction.dot(*axis.direction);
+            if along > 0.1 { (*ray.direction - *axis.direction * along).length() / along } else { f32::INFINITY }
+        };
+        let slope = if rays.len() == 1 { 0.0 } else { rays.iter().map(slope).fold(0.0, f32::max) };
+        Self { rays, range, axis, slope }
+    }
+
+    pub(super) fn axis(&self) -> Ray3d {
+        self.axis
+    }
+
+    pub(super) fn may_meet(&self, bounds: BoundingSphere) -> bool {
+        if self.slope == 0.0 {
+            return may_meet(self.axis, self.range, bounds);
+        }
+        let to_center = bounds.center - Vec3A::from(self.axis.origin);
+        if !self.slope.is_finite() {
+            return to_center.length() <= self.range + bounds.radius() + 1e-3;
+        }
+        // Within the ball, the fan is nowhere wider than at its far side.
+        let direction = Vec3A::from(*self.axis.direction);
+        let along = to_center.dot(direction);
+        let widest = self.slope * (along + bounds.radius()).clamp(0.0, self.range);
+        let radius = bounds.radius() + widest + 1e-3 + 1e-5 * along.abs();
+        let off = to_center - direction * along.clamp(0.0, self.range);
+        off.length_squared() <= radius * radius
+    }
+}
+
+/// Whether a ray may meet anything within `bounds`; says yes rather too often than too rarely.
+pub(super) fn may_meet(ray: Ray3d, range: f32, bounds: BoundingSphere) -> bool {
+    let to_center = bounds.center - Vec3A::from(ray.origin);
+    let direction = Vec3A::from(*ray.direction);
+    let along = to_center.dot(direction).clamp(0.0, range);
+    // Rounding in `f32` grows with the distance; this is more than it can be.
+    let radius = bounds.radius() + 1e-3 + 1e-5 * along;
+    (to_center - direction * along).length_squared() <= radius * radius
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::weapon::PelletPattern;
+
+    proptest! {
+        #[test]
+        fn a_fan_leaves_out_nothing_that_one_of_its_rays_may_meet(
+            spread in 0.0_f32..1.57,
+            seed: u32,
+            center in prop::array::uniform3(-30.0_f32..30.0),
+            radius in 0.01_f32..3.0,
+        ) {
+            let origin = Vec3::new(1.0, 2.0, 3.0);
+            let pellets = PelletPattern::cone(12, spread).seeded(seed).directions(Dir3::Z);
+            let rays: Vec<_> = pellets.map(|direction| Ray3d::new(origin, direction)).collect();
+            let fan = Fan::new(&rays, 25.0);
+            let bounds = BoundingSphere::new(Vec3A::from(center), radius);
+            let meets = rays.iter().any(|ray| may_meet(*ray, 25.0, bounds));
+            prop_assert!(!meets || fan.may_meet(bounds.grow(0.01)));
+        }
+    }
+}
