@@ -79,6 +79,7 @@ impl Plugin for LagCompensationPlugin {
                     .chain(),
             )
             .add_systems(FixedFirst, advance_tick)
+            .add_systems(FixedLast, count_shots)
             .add_systems(
                 self.schedule,
                 (
@@ -88,7 +89,7 @@ impl Plugin for LagCompensationPlugin {
                         .chain()
                         .in_set(LagCompensationSystems::AdmitShots),
                     trace_shots.in_set(LagCompensationSystems::TraceShots),
-                    (report_verdicts, count_shots).in_set(LagCompensationSystems::ReportVerdicts),
+                    report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
                 ),
             );
         for diagnostic in diagnostics() {
