@@ -13,7 +13,6 @@ mod pose;
 mod schedule;
 mod shape;
 mod shot;
-mod stub;
 pub mod test_app;
 mod time;
 mod trace;
@@ -29,7 +28,7 @@ pub use plugin::LagCompensationPlugin;
 pub use policy::{AdmissionRules, CheckPolicy, DeadShooters, ViewSource};
 pub use pose::interpolate;
 pub use schedule::LagCompensationSystems;
-pub use shape::Shape;
+pub use shape::{Sector, Shape};
 pub use shot::{
     Adjustment, Blocker, CeaseFire, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, HitBy,
     HitConfirmed, HitRejected, Muzzle, PelletOutcome, PelletVictim, Penetration, PoseBasis, RejectReason, Reload,

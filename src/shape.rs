@@ -1,13 +1,19 @@
-//! The shapes of hitboxes, and where a ray meets them.
-//!
-//! The closed forms below compute in `f64` from `f32` data. Coordinates of an arena and the size of a hand differ by four
-//! orders of magnitude, and single precision loses up to half a millimetre of a hit 200 m away.
+//! The shapes of hitboxes, and where rays and other shapes meet them.
+
+mod convex;
+mod near;
+mod ray;
+mod sector;
+mod sweep;
 
 use bevy::{
     math::{DQuat, DVec3},
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
+
+use ray::{cast_at_ball, cast_at_capsule, cast_at_cuboid};
+pub use sector::Sector;
 
 /// The shape of a hitbox, centred on its own origin. All lengths are in metres; one that is negative, infinite or not a number
 /// makes a hitbox that is never hit.
@@ -99,10 +105,37 @@ impl Shape {
     /// assert_eq!(ball.cast_ray(pose, ray, 9.0), None);
     /// ```
     pub fn cast_ray(self, pose: Isometry3d, ray: Ray3d, range: f32) -> Option<f32> {
-        let center = Vec3::from(pose.translation).as_dvec3();
-        let origin = ray.origin.as_dvec3() - center;
         let direction = ray.direction.as_dvec3().normalize();
-        let distance = match self {
+        let distance = self.cast(pose, ray.origin.as_dvec3(), direction)? as f32;
+        (distance <= range).then_some(distance)
+    }
+
+    /// The distances along `ray` at which it goes into the solid shape at `pose` and comes out of it, in metres, if the first one
+    /// is at most `range`. That one is what [`cast_ray`](Self::cast_ray) finds, and costs as much again.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_hindsight::Shape;
+    ///
+    /// let ray = Ray3d::new(Vec3::ZERO, Dir3::Z);
+    /// let ball = Shape::Ball { radius: 0.5 };
+    /// let pose = Isometry3d::from_translation(Vec3::new(0.0, 0.0, 10.0));
+    /// assert_eq!(ball.cross_ray(pose, ray, 100.0), Some((9.5, 10.5)));
+    /// ```
+    pub fn cross_ray(self, pose: Isometry3d, ray: Ray3d, range: f32) -> Option<(f32, f32)> {
+        let entry = self.cast_ray(pose, ray, range)?;
+        let (origin, direction) = (ray.origin.as_dvec3(), ray.direction.as_dvec3().normalize());
+        // Seen from behind, it goes in where it comes out.
+        let along = (Vec3::from(pose.translation).as_dvec3() - origin).dot(direction);
+        let behind = along + f64::from(self.bounding_radius()) + 1.0;
+        let exit = self.cast(pose, origin + direction * behind, -direction);
+        Some((entry, exit.map_or(entry, |distance| entry.max((behind - distance) as f32))))
+    }
+
+    /// Where a ray, in `f64`, meets the solid shape.
+    fn cast(self, pose: Isometry3d, origin: DVec3, direction: DVec3) -> Option<f64> {
+        let origin = origin - Vec3::from(pose.translation).as_dvec3();
+        match self {
             Shape::Capsule { half_height, radius } => {
                 let half_axis = axes(pose) * DVec3::Y * f64::from(half_height);
                 cast_at_capsule(origin, direction, half_axis, f64::from(radius))
@@ -112,8 +145,7 @@ impl Shape {
                 let to_local = axes(pose).inverse();
                 cast_at_cuboid(to_local * origin, to_local * direction, half_extents.as_dvec3())
             }
-        }? as f32;
-        (distance <= range).then_some(distance)
+        }
     }
 
     /// The outward unit normal of the shape at `pose`, for a `point` on or near its surface.
@@ -140,79 +172,6 @@ impl Shape {
 
 fn axes(pose: Isometry3d) -> DQuat {
     pose.rotation.as_dquat().normalize()
-}
-
-/// First hit of a ray with the ball of `radius` around the origin.
-fn cast_at_ball(origin: DVec3, direction: DVec3, radius: f64) -> Option<f64> {
-    let inside = origin.length_squared() <= radius * radius;
-    if inside { Some(0.0) } else { cast_at_sphere(origin, direction, radius) }
-}
-
-/// Where a ray enters the sphere of `radius` around the origin, unless that is behind the ray.
-fn cast_at_sphere(origin: DVec3, direction: DVec3, radius: f64) -> Option<f64> {
-    // From the point of the ray closest to the centre; the textbook discriminant cancels at long range.
-    let closest = -origin.dot(direction);
-    let offset = origin + direction * closest;
-    let half_chord_squared = radius * radius - offset.length_squared();
-    if half_chord_squared < 0.0 {
-        return None;
-    }
-    let distance = closest - half_chord_squared.sqrt();
-    (distance >= 0.0).then_some(distance)
-}
-
-/// First hit of a ray with the capsule of `radius` around the segment from `-half_axis` to `half_axis`.
-fn cast_at_capsule(origin: DVec3, direction: DVec3, half_axis: DVec3, radius: f64) -> Option<f64> {
-    let half_length_squared = half_axis.length_squared();
-    if half_length_squared == 0.0 {
-        return cast_at_ball(origin, direction, radius);
-    }
-    let along = (origin.dot(half_axis) / half_length_squared).clamp(-1.0, 1.0);
-    if (origin - half_axis * along).length_squared() <= radius * radius {
-        return Some(0.0);
-    }
-
-    // The endless cylinder around the axis, in the plane at right angles to it. A ray that enters it beyond an end of the
-    // segment can only meet the cap of that end: the disc between cap and body lies inside the cap's sphere.
-    let slope = half_axis.cross(direction);
-    let arm = half_axis.cross(origin);
-    let slope_squared = slope.length_squared();
-    let parallel = slope_squared <= 1e-16 * half_length_squared;
-    let end = if parallel {
-        -half_axis.dot(direction).signum()
-    } else {
-        let closest = -arm.dot(slope) / slope_squared;
-        let offset = arm + slope * closest;
-        let half_chord_squared = radius * radius * half_length_squared - offset.length_squared();
-        if half_chord_squared < 0.0 {
-            return None;
-        }
-        let distance = closest - (half_chord_squared / slope_squared).sqrt();
-        let along = (origin + direction * distance).dot(half_axis) / half_length_squared;
-        if along.abs() <= 1.0 {
-            return (distance >= 0.0).then_some(distance);
-        }
-        along.signum()
-    };
-    cast_at_sphere(origin - half_axis * end, direction, radius)
-}
-
-/// First hit of a ray with the box from `-half_extents` to `half_extents` along the axes.
-fn cast_at_cuboid(origin: DVec3, direction: DVec3, half_extents: DVec3) -> Option<f64> {
-    let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
-    for axis in 0..3 {
-        if direction[axis] == 0.0 {
-            if origin[axis].abs() > half_extents[axis] {
-                return None;
-            }
-            continue;
-        }
-        let near = (-half_extents[axis] - origin[axis]) / direction[axis];
-        let far = (half_extents[axis] - origin[axis]) / direction[axis];
-        enter = enter.max(near.min(far));
-        leave = leave.min(near.max(far));
-    }
-    (enter <= leave).then_some(enter)
 }
 
 #[cfg(test)]
