@@ -60,6 +60,12 @@ pub struct LagCompensationConfig {
     /// The hit then names an entity that is gone or no longer a rig, or one of its earlier lives, and
     /// [`HitConfirmed::living_target`](crate::HitConfirmed::living_target) is `None`.
     pub tombstones: bool,
+    /// How many steps through the past all [`CompensatedProjectile`](crate::CompensatedProjectile)s together take in a tick at most.
+    /// Default: 4,096. Those that come later go on in the next tick, in the order of their launch; their verdicts are the same.
+    ///
+    /// Too low, and rockets hang in the air before they catch up, and miss if that takes longer than the history; too high, and many that are launched at once cost a long tick
+    /// (about 2 µs for each step).
+    pub max_catch_up_steps: u32,
     /// Whether rigs whose [`Life`](crate::Life) has ended can be hit. Default: `false`.
     pub hit_corpses: bool,
 }
@@ -76,6 +82,7 @@ impl Default for LagCompensationConfig {
             cease_fire: false,
             dead_shooters: DeadShooters::ByCommandTick,
             tombstones: false,
+            max_catch_up_steps: 4_096,
             hit_corpses: false,
         }
     }

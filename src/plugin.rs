@@ -11,11 +11,12 @@ use crate::{
     history::{Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
     schedule::LagCompensationSystems,
     shot::{
-        AdmittedShots, HitConfirmed, HitRejected, SentTicks, ShotEvent, Verdicts, VolleyJudged, WallPierced,
-        admit_shots, begin_reload, count_shots, diagnostics, finish_reloads, fire_weapons, report_verdicts,
+        AdmittedShots, HitConfirmed, HitRejected, ProjectileEnded, ProjectileLaunched, SentTicks, ShotEvent, Verdicts,
+        VolleyJudged, WallPierced, admit_shots, answer_for_despawned, begin_reload, count_shots, diagnostics,
+        finish_reloads, fire_weapons, report_verdicts,
     },
     time::CurrentTick,
-    trace::{adopt_collider_scale, check_screens, init_occluders, record_occluders, trace_shots},
+    trace::{adopt_collider_scale, check_screens, fly_projectiles, init_occluders, record_occluders, trace_shots},
 };
 
 /// Lag compensation on the server: records [`Rig`](crate::Rig)s, and judges [`ShotEvent`]s by the past.
@@ -62,11 +63,14 @@ impl Plugin for LagCompensationPlugin {
             .add_observer(begin_segment)
             .add_observer(bury_rig)
             .add_observer(begin_reload)
+            .add_observer(answer_for_despawned)
             .add_message::<ShotEvent>()
             .add_message::<HitConfirmed>()
             .add_message::<HitRejected>()
             .add_message::<VolleyJudged>()
             .add_message::<WallPierced>()
+            .add_message::<ProjectileLaunched>()
+            .add_message::<ProjectileEnded>()
             .configure_sets(
                 self.schedule,
                 (
@@ -88,7 +92,7 @@ impl Plugin for LagCompensationPlugin {
                     (finish_reloads, admit_shots, check_screens, fire_weapons)
                         .chain()
                         .in_set(LagCompensationSystems::AdmitShots),
-                    trace_shots.in_set(LagCompensationSystems::TraceShots),
+                    (trace_shots, fly_projectiles).chain().in_set(LagCompensationSystems::TraceShots),
                     report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
                 ),
             );

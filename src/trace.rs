@@ -10,6 +10,7 @@ mod cast;
 mod colliders;
 mod filter;
 mod occluders;
+mod projectiles;
 mod query;
 mod region;
 mod rigs;
@@ -33,6 +34,7 @@ use screen::{Screen, Window};
 
 pub use filter::RewoundFilter;
 pub(crate) use occluders::{OccluderHistory, record_occluders};
+pub(crate) use projectiles::fly_projectiles;
 pub use query::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose, RewoundQuery};
 pub(crate) use scale::adopt_collider_scale;
 
@@ -84,6 +86,8 @@ pub(crate) fn trace_shots(
     query: RewoundQuery,
     mut bullets: Local<bullets::Scratch>,
     mut blasts: Local<blast::Scratch>,
+    mut launched: Local<u64>,
+    mut commands: Commands,
 ) {
     for shot in shots.0.drain(..) {
         let filter = RewoundFilter::new().fired_by(shot.shooter).targets(shot.targets);
@@ -93,7 +97,11 @@ pub(crate) fn trace_shots(
                 bullets::trace(&query, &shot, bullet, &filter, &mut verdicts, &mut bullets);
             }
             Attack::Blast(blast) => blast::trace(&query, &shot, blast, &filter, &mut verdicts, &mut blasts),
-            Attack::Swing(_) | Attack::Beam(_) | Attack::Projectile(_) => {}
+            Attack::Projectile(projectile) => {
+                projectiles::launch(shot, projectile, query.tick.0, *launched, &mut commands);
+                *launched += 1;
+            }
+            Attack::Swing(_) | Attack::Beam(_) => {}
         }
     }
 }

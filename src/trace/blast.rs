@@ -17,6 +17,13 @@ pub(crate) struct Scratch {
     victims: Vec<RewoundHit>,
 }
 
+impl Scratch {
+    /// Those whom the last blast met.
+    pub(super) fn victims(&self) -> &[RewoundHit] {
+        &self.victims
+    }
+}
+
 /// What became of a blast.
 pub(super) struct Aftermath {
     pub(super) rigs: RewoundRigs,

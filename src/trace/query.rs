@@ -169,11 +169,7 @@ impl RewoundQuery<'_, '_> {
     /// The first hitbox and the first wall on a ray of `range` metres. What it touches, it meets; what it begins in, at
     /// once.
     pub fn cast_ray(&self, view: ViewTime, ray: Ray3d, range: f32, filter: &RewoundFilter) -> RewoundCast {
-        let screen = self.screen(view);
-        let (nearest, rigs) = self.nearest_hit(&screen, ray, range, &self.with_defaults(filter));
-        let blocker = self.nearest_blocker(&screen, ray, range, filter);
-        let hit = nearest.map(|nearest| self.hit_by_ray(&nearest, ray));
-        RewoundCast { hit, blocker, evidence: self.evidence(view, rigs) }
+        self.cast_ray_on(&self.screen(view), ray, range, filter)
     }
 
     /// All hitboxes and walls on a ray of `range` metres, in the order in which it goes into them, put into `found` after
@@ -224,8 +220,7 @@ impl RewoundQuery<'_, '_> {
         range: f32,
         filter: &RewoundFilter,
     ) -> RewoundCast {
-        let (hit, blocker, rigs) = self.sweep(&self.screen(view), shape, from, direction, range, filter);
-        RewoundCast { hit, blocker, evidence: self.evidence(view, rigs) }
+        self.cast_shape_on(&self.screen(view), shape, from, direction, range, filter)
     }
 
     /// All hitboxes and walls that `shape` at `pose` overlaps, put into `found` after clearing it; nearest to its centre first.
@@ -317,16 +312,13 @@ impl RewoundQuery<'_, '_> {
         filter.corpses(filter.corpses.unwrap_or(self.config.hit_corpses))
     }
 
-    pub(super) fn nearest_hit(
-        &self,
-        screen: &Screen,
-        ray: Ray3d,
-        range: f32,
-        filter: &RewoundFilter,
-    ) -> (Option<Nearest>, RewoundRigs) {
+    pub(super) fn cast_ray_on(&self, screen: &Screen, ray: Ray3d, range: f32, filter: &RewoundFilter) -> RewoundCast {
         let mut nearest = [None];
-        let rigs = self.arena.rigs.nearest_hits(screen, &Fan::new(&[ray], range), filter, &mut nearest);
-        (nearest[0], rigs)
+        let filter = self.with_defaults(filter);
+        let rigs = self.arena.rigs.nearest_hits(screen, &Fan::new(&[ray], range), &filter, &mut nearest);
+        let blocker = self.nearest_blocker(screen, ray, range, &filter);
+        let hit = nearest[0].map(|nearest| self.hit_by_ray(&nearest, ray));
+        RewoundCast { hit, blocker, evidence: self.evidence(screen.view, rigs) }
     }
 
     pub(super) fn nearest_blocker(
@@ -362,7 +354,7 @@ impl RewoundQuery<'_, '_> {
         rigs
     }
 
-    pub(super) fn sweep(
+    pub(super) fn cast_shape_on(
         &self,
         screen: &Screen,
         shape: Shape,
@@ -370,7 +362,7 @@ impl RewoundQuery<'_, '_> {
         direction: Dir3,
         range: f32,
         filter: &RewoundFilter,
-    ) -> (Option<RewoundHit>, Option<Blocker>, RewoundRigs) {
+    ) -> RewoundCast {
         let way = Ray3d::new(from.translation.into(), direction);
         let region = Region::sweep(way, shape.bounding_radius(), range);
         let mut nearest: Option<Nearest> = None;
@@ -404,7 +396,8 @@ impl RewoundQuery<'_, '_> {
             let normal = contact_normal(hitbox.shape, hitbox.pose, point, direction, nearest.distance);
             self.hit(&nearest, point, normal)
         });
-        (hit, wall.map(|wall| wall.blocker_of_shape(shape, there(wall.distance), direction)), tested.rigs)
+        let blocker = wall.map(|wall| wall.blocker_of_shape(shape, there(wall.distance), direction));
+        RewoundCast { hit, blocker, evidence: self.evidence(screen.view, tested.rigs) }
     }
 
     /// Shows all hitboxes in a region, with the distance of each from a point.
