@@ -16,7 +16,10 @@ use crate::{
         finish_reloads, fire_weapons, report_verdicts,
     },
     time::CurrentTick,
-    trace::{adopt_collider_scale, check_screens, fly_projectiles, init_occluders, record_occluders, trace_shots},
+    trace::{
+        SustainedAttacks, adopt_collider_scale, check_screens, continue_attacks, fly_projectiles, init_occluders,
+        record_occluders, release_trigger, trace_shots,
+    },
 };
 
 /// Lag compensation on the server: records [`Rig`](crate::Rig)s, and judges [`ShotEvent`]s by the past.
@@ -63,6 +66,8 @@ impl Plugin for LagCompensationPlugin {
             .add_observer(begin_segment)
             .add_observer(bury_rig)
             .add_observer(begin_reload)
+            .add_observer(release_trigger)
+            .init_resource::<SustainedAttacks>()
             .add_observer(answer_for_despawned)
             .add_message::<ShotEvent>()
             .add_message::<HitConfirmed>()
@@ -92,7 +97,7 @@ impl Plugin for LagCompensationPlugin {
                     (finish_reloads, admit_shots, check_screens, fire_weapons)
                         .chain()
                         .in_set(LagCompensationSystems::AdmitShots),
-                    (trace_shots, fly_projectiles).chain().in_set(LagCompensationSystems::TraceShots),
+                    (trace_shots, continue_attacks, fly_projectiles).chain().in_set(LagCompensationSystems::TraceShots),
                     report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
                 ),
             );

@@ -1,6 +1,7 @@
 //! From a shot to its verdict: what is asked, what is admitted, what is answered.
 
 mod admit;
+mod aim;
 mod connection;
 mod counters;
 mod displayed;
@@ -20,6 +21,7 @@ mod view;
 mod volley;
 
 pub(crate) use admit::{AdmittedShot, AdmittedShots, admit_shots, fire_weapons};
+pub use aim::{Aim, ReleaseTrigger};
 pub use connection::{ConnectionDelay, RewindBudget, RoundTripEstimate};
 pub use counters::{ShotCounters, Suspicion};
 pub use displayed::{DisplayedRig, DisplayedRigs, PoseBasis, Shown, SnapshotPair};
@@ -35,5 +37,6 @@ pub use report::{SHOTS_ADJUSTED, SHOTS_ANSWERED, SHOTS_REFUSED};
 pub(crate) use report::{Verdicts, count_shots, diagnostics, report_verdicts};
 pub use sent::SentTicks;
 pub use shooter::CeaseFire;
+pub(crate) use shooter::Shooters;
 pub use verdict::{HitBy, HitConfirmed, HitRejected, Penetration, RejectReason, WallPierced};
 pub use volley::{PelletOutcome, PelletVictim, VolleyJudged};

@@ -16,6 +16,8 @@ mod region;
 mod rigs;
 mod scale;
 mod screen;
+mod sustained;
+mod swing;
 mod wall;
 
 use bevy::prelude::*;
@@ -23,7 +25,7 @@ use bevy::prelude::*;
 use crate::{
     config::LagCompensationConfig,
     hitbox::Occluder,
-    shot::{AdmittedShots, RejectReason, Verdicts},
+    shot::{AdmittedShots, RejectReason, Shooters, Verdicts},
     time::{CurrentTick, ViewTime},
     weapon::Attack,
 };
@@ -31,12 +33,14 @@ use arena::Arena;
 use occluders::{OccluderTombstones, begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
+use sustained::Kind;
 
 pub use filter::RewoundFilter;
 pub(crate) use occluders::{OccluderHistory, record_occluders};
 pub(crate) use projectiles::fly_projectiles;
 pub use query::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose, RewoundQuery};
 pub(crate) use scale::adopt_collider_scale;
+pub(crate) use sustained::{SustainedAttacks, continue_attacks, release_trigger};
 
 /// Gives each occluder its history, and keeps it in step with what happens to the occluder.
 pub(crate) fn init_occluders(app: &mut App) {
@@ -87,6 +91,8 @@ pub(crate) fn trace_shots(
     mut bullets: Local<bullets::Scratch>,
     mut blasts: Local<blast::Scratch>,
     mut launched: Local<u64>,
+    shooters: Shooters,
+    mut sustained: ResMut<SustainedAttacks>,
     mut commands: Commands,
 ) {
     for shot in shots.0.drain(..) {
@@ -101,7 +107,8 @@ pub(crate) fn trace_shots(
                 projectiles::launch(shot, projectile, query.tick.0, *launched, &mut commands);
                 *launched += 1;
             }
-            Attack::Swing(_) | Attack::Beam(_) => {}
+            Attack::Swing(swing) => sustained.begin(shot, Kind::Swing(swing), &shooters),
+            Attack::Beam(beam) => sustained.begin(shot, Kind::Beam(beam), &shooters),
         }
     }
 }

@@ -3,8 +3,8 @@
 use bevy::{math::InvalidDirectionError, prelude::*};
 
 use super::{
-    ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, Muzzle, RejectReason, RewindBudget, SentTicks,
-    ShotCounters, ShotEvent, ShotId, Verdicts, ViewGuard,
+    ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence, FireControl, HitBy, HitConfirmed, HitRejected, Muzzle,
+    RejectReason, RewindBudget, RewoundHit, SentTicks, ShotCounters, ShotEvent, ShotId, Verdicts, ViewGuard,
     shooter::{Origin, Shooters},
     view::{Now, adjust, check_instant, is_claim, limit_own_delay, limit_rewind},
 };
@@ -28,6 +28,20 @@ pub(crate) struct AdmittedShot {
     pub(crate) rules: AdmissionRules,
     pub(crate) attack: Attack,
     pub(crate) targets: u32,
+}
+
+impl AdmittedShot {
+    /// The verdict that a part of this shot has hit.
+    pub(crate) fn confirmed(&self, part: u32, by: HitBy, hit: RewoundHit, evidence: Evidence) -> HitConfirmed {
+        let Self { shooter, id: shot, .. } = *self;
+        HitConfirmed { target: hit.rig, shooter, shot, part, by, hit, penetration: None, evidence }
+    }
+
+    /// The verdict that a part of this shot has not.
+    pub(crate) fn rejected(&self, part: u32, reason: RejectReason, evidence: Evidence) -> HitRejected {
+        let Self { shooter, id: shot, .. } = *self;
+        HitRejected { shooter, shot, part, reason, evidence }
+    }
 }
 
 /// The shots of this tick that are still to be traced.

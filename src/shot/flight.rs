@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::{AdmittedShot, HitRejected, RejectReason, ShotId, Verdicts};
+use super::{AdmittedShot, RejectReason, ShotId, Verdicts};
 use crate::{
     time::{Tick, ViewTime},
     weapon::Projectile,
@@ -148,8 +148,7 @@ pub(crate) fn answer_for_despawned(
     mut verdicts: ResMut<Verdicts>,
 ) {
     if let Ok(CompensatedProjectile { shot, has_ended: false, .. }) = projectiles.get(removed.entity) {
-        let (shooter, evidence, reason) = (shot.shooter, shot.evidence, RejectReason::Missed);
-        verdicts.reject(HitRejected { shooter, shot: shot.id, part: 0, reason, evidence });
-        verdicts.count(&evidence, Some(reason));
+        verdicts.reject(shot.rejected(0, RejectReason::Missed, shot.evidence));
+        verdicts.count(&shot.evidence, Some(RejectReason::Missed));
     }
 }

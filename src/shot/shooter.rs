@@ -11,7 +11,7 @@ use super::{Muzzle, RejectReason, ShotEvent};
 use crate::{
     config::LagCompensationConfig,
     history::{Hierarchy, HistoryBuffer},
-    hitbox::Life,
+    hitbox::{Life, LifeNumber},
     policy::DeadShooters,
     time::{Tick, ViewTime},
 };
@@ -68,6 +68,24 @@ impl Shooters<'_, '_> {
         Ok(origin)
     }
 
+    /// Whether an attack that began in this life of the shooter may go on in a later tick.
+    pub(crate) fn may_go_on(
+        &self,
+        shooter: Entity,
+        life: Option<LifeNumber>,
+        tick: Tick,
+        config: &LagCompensationConfig,
+    ) -> bool {
+        let is_kept = config.cease_fire || self.ceased.contains(shooter);
+        let is_dead = || self.is_dead(shooter, tick, config.dead_shooters);
+        self.exists(shooter) && !is_kept && self.life(shooter) == life && !is_dead()
+    }
+
+    /// In which of their lives the shooter is, if they have any.
+    pub(crate) fn life(&self, shooter: Entity) -> Option<LifeNumber> {
+        self.lives.get(shooter).ok().map(Life::number)
+    }
+
     pub(super) fn exists(&self, shooter: Entity) -> bool {
         self.entities.contains_spawned(shooter)
     }
@@ -94,7 +112,7 @@ impl Shooters<'_, '_> {
     }
 
     /// Where the shooter stood at the command tick; where they stand now if that is not known.
-    fn stood(&self, shooter: Entity, command_tick: Tick) -> Isometry3d {
+    pub(crate) fn stood(&self, shooter: Entity, command_tick: Tick) -> Isometry3d {
         let history = self.histories.get(shooter).ok();
         let then = history.and_then(|history| history.sample(ViewTime::at(command_tick)));
         then.map_or_else(|| crate::pose::of(&self.hierarchy.in_world(shooter).to_transform()), |then| then.root())

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use super::{filter::RewoundFilter, query::RewoundQuery, region::Region, rigs::Nearest, screen::Screen};
 use crate::{
     policy::ViewSource,
-    shot::{AdmittedShot, Evidence, HitBy, HitConfirmed, HitRejected, RejectReason, RewoundHit, RewoundRigs, Verdicts},
+    shot::{AdmittedShot, Evidence, HitBy, RejectReason, RewoundHit, RewoundRigs, Verdicts},
     time::ViewTime,
     weapon::Blast,
 };
@@ -47,18 +47,16 @@ pub(super) fn trace(
     }
     evidence.range = blast.radius;
     let screen = Screen::new(evidence.view_time, displayed, &query.arena.sent);
-    let AdmittedShot { shooter, id: shot, .. } = *shot;
     let mut reason = None;
-    let aftermath = explode(query, &screen, evidence.origin, blast, shooter, filter, scratch);
+    let aftermath = explode(query, &screen, evidence.origin, blast, shot.shooter, filter, scratch);
     evidence.rigs = aftermath.rigs;
     for hit in &scratch.victims {
         let evidence = Evidence { hit: Some(*hit), ..evidence };
-        let (target, part, by, penetration) = (hit.rig, 0, HitBy::Blast, None);
-        verdicts.confirm(HitConfirmed { target, shooter, shot, part, by, hit: *hit, penetration, evidence });
+        verdicts.confirm(shot.confirmed(0, HitBy::Blast, *hit, evidence));
     }
     if scratch.victims.is_empty() {
         let missed = if aftermath.blocked { RejectReason::Blocked } else { RejectReason::Missed };
-        verdicts.reject(HitRejected { shooter, shot, part: 0, reason: missed, evidence });
+        verdicts.reject(shot.rejected(0, missed, evidence));
         reason = Some(missed);
     }
     verdicts.count(&evidence, reason);

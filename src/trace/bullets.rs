@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     shot::{
-        AdmittedShot, Blocker, Evidence, HitBy, HitConfirmed, HitRejected, PelletOutcome, Penetration, RejectReason,
-        RewoundHit, Verdicts, VolleyJudged, WallPierced,
+        AdmittedShot, Blocker, Evidence, HitBy, HitConfirmed, PelletOutcome, Penetration, RejectReason, RewoundHit,
+        Verdicts, VolleyJudged, WallPierced,
     },
     weapon::{Bullet, Piercing, Resistance},
 };
@@ -84,11 +84,11 @@ fn stop_all(
                 volley.note(PelletOutcome::hit(&hit));
             }
             (_, Some(_)) => {
-                reject(shot, part, RejectReason::Blocked, evidence, verdicts);
+                verdicts.reject(shot.rejected(part, RejectReason::Blocked, evidence));
                 volley.note(PelletOutcome::Blocked);
             }
             (_, None) => {
-                reject(shot, part, RejectReason::Missed, evidence, verdicts);
+                verdicts.reject(shot.rejected(part, RejectReason::Missed, evidence));
                 volley.note(PelletOutcome::Missed);
             }
         }
@@ -157,8 +157,8 @@ fn pierce_all(
             }
         }
         match outcome {
-            PelletOutcome::Blocked => reject(shot, part, RejectReason::Blocked, evidence, verdicts),
-            PelletOutcome::Missed => reject(shot, part, RejectReason::Missed, evidence, verdicts),
+            PelletOutcome::Blocked => verdicts.reject(shot.rejected(part, RejectReason::Blocked, evidence)),
+            PelletOutcome::Missed => verdicts.reject(shot.rejected(part, RejectReason::Missed, evidence)),
             PelletOutcome::Hit { .. } => {}
         }
         volley.note(outcome);
@@ -211,12 +211,5 @@ fn confirm(
     evidence: Evidence,
     verdicts: &mut Verdicts,
 ) {
-    let AdmittedShot { shooter, id: shot, .. } = *shot;
-    let (target, by) = (hit.rig, HitBy::Bullet);
-    verdicts.confirm(HitConfirmed { target, shooter, shot, part, by, hit, penetration, evidence });
-}
-
-fn reject(shot: &AdmittedShot, part: u32, reason: RejectReason, evidence: Evidence, verdicts: &mut Verdicts) {
-    let AdmittedShot { shooter, id: shot, .. } = *shot;
-    verdicts.reject(HitRejected { shooter, shot, part, reason, evidence });
+    verdicts.confirm(HitConfirmed { penetration, ..shot.confirmed(part, HitBy::Bullet, hit, evidence) });
 }

@@ -12,8 +12,8 @@ use crate::{
     policy::CheckPolicy,
     shape::Shape,
     shot::{
-        Adjustment, AdmittedShot, CompensatedProjectile, Evidence, HitBy, HitConfirmed, HitRejected, ProjectileEnded,
-        ProjectileLaunched, RejectReason, RewoundHit, Verdicts,
+        Adjustment, AdmittedShot, CompensatedProjectile, Evidence, HitBy, ProjectileEnded, ProjectileLaunched,
+        RejectReason, RewoundHit, Verdicts,
     },
     time::{Tick, ViewTime},
     weapon::Projectile,
@@ -216,13 +216,8 @@ fn answer(
     const STAND_OFF: f32 = 0.01;
     let CompensatedProjectile { shot, projectile, .. } = *flight;
     let mut evidence = impact.evidence;
-    let confirm = |hit: RewoundHit, by, evidence, verdicts: &mut Verdicts| {
-        let AdmittedShot { shooter, id, .. } = shot;
-        let (target, penetration) = (hit.rig, None);
-        verdicts.confirm(HitConfirmed { target, shooter, shot: id, part: 0, by, hit, penetration, evidence });
-    };
     if let Some(hit) = impact.hit {
-        confirm(hit, HitBy::Projectile, evidence, verdicts);
+        verdicts.confirm(shot.confirmed(0, HitBy::Projectile, hit, evidence));
     }
     let mut has_met = impact.hit.is_some();
     let mut is_covered = false;
@@ -237,14 +232,14 @@ fn answer(
         let is_direct = |hit: &RewoundHit| impact.hit.is_some_and(|direct| direct.rig == hit.rig);
         for hit in scratch.victims().iter().filter(|hit| !is_direct(hit)) {
             has_met = true;
-            confirm(*hit, HitBy::Blast, Evidence { hit: Some(*hit), ..evidence }, verdicts);
+            let evidence = Evidence { hit: Some(*hit), ..evidence };
+            verdicts.confirm(shot.confirmed(0, HitBy::Blast, *hit, evidence));
         }
     }
     let is_stopped = impact.normal.is_some() && projectile.blast.is_none();
     let reason = if is_stopped || is_covered { RejectReason::Blocked } else { RejectReason::Missed };
     if !has_met {
-        let AdmittedShot { shooter, id, .. } = shot;
-        verdicts.reject(HitRejected { shooter, shot: id, part: 0, reason, evidence: impact.evidence });
+        verdicts.reject(shot.rejected(0, reason, impact.evidence));
     }
     verdicts.count(&shot.evidence, (!has_met).then_some(reason));
 }

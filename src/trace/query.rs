@@ -427,6 +427,13 @@ impl RewoundQuery<'_, '_> {
         self.hit(nearest, ray.get_point(distance), surface_normal(hitbox.shape, hitbox.pose, ray, distance))
     }
 
+    /// What is told of a hitbox that is met at a point of it, from the origin of a ray.
+    pub(super) fn hit_at(&self, nearest: &Nearest, from: Ray3d, point: Vec3) -> RewoundHit {
+        let Nearest { hitbox, distance, .. } = *nearest;
+        let towards = Dir3::new(point - from.origin).unwrap_or(from.direction);
+        self.hit(nearest, point, contact_normal(hitbox.shape, hitbox.pose, point, towards, distance))
+    }
+
     /// What is told of a hitbox near a point.
     pub(super) fn hit_near(&self, nearest: &Nearest, point: Vec3) -> RewoundHit {
         let on_hitbox = nearest.hitbox.shape.closest_point(nearest.hitbox.pose, point);

@@ -47,6 +47,14 @@ impl Swing {
         Self { shape: SwingShape::Thrust { reach, radius }, ticks: 1, blocked_by_walls: true }
     }
 
+    /// How far it reaches at most, in metres.
+    pub fn reach(&self) -> f32 {
+        match self.shape {
+            SwingShape::Arc { reach, .. } => reach,
+            SwingShape::Thrust { reach, radius } => reach + radius,
+        }
+    }
+
     /// The same blow over so many ticks, at least 1.
     pub const fn lasting(self, ticks: u32) -> Self {
         Self { ticks, ..self }
