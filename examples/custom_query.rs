@@ -78,7 +78,8 @@ fn strike(
     let mut victims: Vec<Entity> = Vec::new();
     let mut next = query.cast_ray(view, aim, 50.0, &filter).victim();
     while let Some(hit) = next {
-        info!("{:?} is struck, {:.2} m away", names.get(hit.rig), hit.distance);
+        let name = names.get(hit.rig).map_or("someone", Name::as_str);
+        info!("the {name} one is struck, {:.2} m away", hit.distance);
         victims.push(hit.rig);
         next = query.closest_point(view, hit.pose.translation.into(), JUMP, &filter.without(&victims)).victim();
     }

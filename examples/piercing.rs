@@ -32,7 +32,7 @@ fn main() -> AppExit {
         .init_resource::<Struck>()
         .add_systems(Startup, spawn)
         .add_systems(FixedUpdate, (shoot, tell).chain())
-        .add_observer(|hit: On<HitConfirmed>, mut struck: ResMut<Struck>| struck.hits.push(**hit))
+        .add_observer(|hit: On<HitConfirmed>, mut struck: ResMut<Struck>| struck.hits.push(*hit))
         .add_observer(|miss: On<HitRejected>, mut struck: ResMut<Struck>| struck.misses.push(miss.reason))
         .run()
 }
