@@ -24,6 +24,8 @@ pub(crate) use lineage::Lineage;
 pub use poses::PoseStorage;
 pub(crate) use record::{Hierarchy, record_history};
 pub(crate) use ring::TickRing;
+#[cfg(test)]
+pub(crate) use sample::SAMPLES;
 pub use sample::{RewoundHitbox, Sample};
 pub use segment::BeginSegment;
 pub(crate) use segment::{SpeedLimit, begin_segment};

@@ -121,3 +121,38 @@ impl DerefMut for TestApp {
         &mut self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bevy::ecs::schedule::SingleThreadedExecutor;
+
+    use super::*;
+    use crate::{Attack, Bullet, Hitbox, PelletPattern, Piercing, Rig, ViewTime, history::SAMPLES};
+
+    /// Sixteen rigs before a shooter; how often they are looked up for one shot.
+    fn samples(attack: Attack) -> u32 {
+        let mut app = TestApp::new(64.0);
+        let shooter = app.world_mut().spawn(Rig).id();
+        for n in 0..16 {
+            app.world_mut().spawn((Rig, Hitbox::ball(0.5), Transform::from_xyz(n as f32 - 8.0, 0.0, 20.0)));
+        }
+        app.run_to(Tick(19));
+        // Everything on this thread, which counts.
+        app.world_mut().resource_mut::<Schedules>().iter_mut().for_each(|(_, schedule)| {
+            schedule.set_executor(SingleThreadedExecutor::new());
+        });
+        let shot = ShotEvent::new(shooter, Tick(20), Vec3::ZERO, Vec3::Z).seen_at(ViewTime::before(Tick(20), 6.4));
+        SAMPLES.set(0);
+        app.judge_all([shot.with_attack(attack)]);
+        SAMPLES.get()
+    }
+
+    #[test]
+    fn all_pellets_of_a_shot_share_one_look_at_each_rig() {
+        let one = samples(Attack::Bullet(Bullet::default()));
+        let pellets = Bullet::default().with_pellets(PelletPattern::cone(64, 0.5));
+        assert!(one >= 16, "{one}");
+        assert_eq!(samples(Attack::Bullet(pellets)), one);
+        assert_eq!(samples(Attack::Bullet(pellets.with_piercing(Piercing::new(1.0)))), one);
+    }
+}

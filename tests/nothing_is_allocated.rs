@@ -5,7 +5,9 @@
 use std::alloc::System;
 
 use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*};
-use bevy_hindsight::{PoseStorage, prelude::*, test_app::TestApp};
+use bevy_hindsight::{
+    Attack, Beam, Blast, Bullet, PelletPattern, Piercing, PoseStorage, Swing, prelude::*, test_app::TestApp,
+};
 use bevy_rapier3d::prelude::*;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -78,6 +80,19 @@ fn arena(storage: PoseStorage) -> (TestApp, Entity) {
     (app, shooter)
 }
 
+/// Every kind of weapon but projectiles, which are entities and so are spawned.
+fn attack(n: u32) -> Attack {
+    let pellets = PelletPattern::cone(8, 0.1).seeded(n);
+    match n % 6 {
+        0 => Attack::Bullet(Bullet::default().with_pellets(pellets)),
+        1 => Attack::Bullet(Bullet::default().with_piercing(Piercing::new(1.0))),
+        2 => Attack::Bullet(Bullet::default().with_pellets(pellets).with_piercing(Piercing::new(1.0))),
+        3 => Attack::Swing(Swing::arc(12.0, 0.5).lasting(4)),
+        4 => Attack::Beam(Beam { ticks: 4 }),
+        _ => Attack::Blast(Blast::new(15.0).rewound()),
+    }
+}
+
 #[test]
 fn recording_and_judging_allocate_nothing_after_warm_up() {
     for storage in [PoseStorage::Full, PoseStorage::Compact] {
@@ -90,7 +105,8 @@ fn recording_and_judging_allocate_nothing_after_warm_up() {
             let now = app.now() + 1;
             let shots = (0..32).map(|n| {
                 let view = ViewTime::before(now, f64::from(n) * 0.45);
-                ShotEvent::new(shooter, now, Vec3::X * n as f32 * 0.1, Vec3::Z).seen_at(view)
+                let shot = ShotEvent::new(shooter, now, Vec3::X * n as f32 * 0.1, Vec3::Z).seen_at(view);
+                if n < 20 { shot } else { shot.with_attack(attack(n)) }
             });
             for verdict in app.judge_all(shots) {
                 hits += u32::from(verdict.is_ok());

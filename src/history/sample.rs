@@ -51,6 +51,12 @@ pub struct RewoundHitbox {
     pub pose: Isometry3d,
 }
 
+#[cfg(test)]
+std::thread_local! {
+    /// How often this thread has looked up a rig.
+    pub(crate) static SAMPLES: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
+}
+
 impl HistoryBuffer {
     /// The rig at `view`, or `None` if that lies before the oldest or after the newest record: nothing is extrapolated.
     ///
@@ -63,6 +69,8 @@ impl HistoryBuffer {
     ///
     /// Costs a look-up in constant time (logarithmic if ticks are missing).
     pub fn sample(&self, view: ViewTime) -> Option<Sample<'_>> {
+        #[cfg(test)]
+        SAMPLES.set(SAMPLES.get() + 1);
         let newest = self.newest()?;
         if view.is_after(newest) {
             return None;

@@ -109,7 +109,7 @@ fn pierce_all(
     crossings.clear();
     let fan = Fan::new(rays, shot.evidence.range);
     let rigs = query.crossings(screen, &fan, filter, |ray, crossing| crossings.push((ray, crossing)));
-    crossings.sort_by(|(ray, a), (other, b)| ray.cmp(other).then_with(|| a.cmp(b)));
+    crossings.sort_unstable_by(|(ray, a), (other, b)| ray.cmp(other).then_with(|| a.cmp(b)));
     for (part, ray) in rays.iter().enumerate() {
         let of_ray = crossings.iter().filter(|(number, _)| *number == part).map(|(_, crossing)| crossing);
         let part = part as u32;

@@ -204,7 +204,7 @@ impl RewoundQuery<'_, '_> {
             self.crossings(&self.screen(view), &Fan::new(&[ray], range), &self.with_defaults(filter), |_, crossing| {
                 found.push(crossing);
             });
-        found.sort_by(Crossing::cmp);
+        found.sort_unstable_by(Crossing::cmp);
         self.evidence(view, rigs)
     }
 
@@ -249,7 +249,7 @@ impl RewoundQuery<'_, '_> {
                 found.push(Met::Wall(wall.near(center).blocker_near(center)));
             }
         });
-        found.sort_by(Met::cmp);
+        found.sort_unstable_by(Met::cmp);
         self.evidence(view, rigs)
     }
 
