@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use bevy::{ecs::schedule::SingleThreadedExecutor, math::ops, prelude::*};
 use bevy_hindsight::{
-    DisplayedRig, Muzzle, SentTicks, SnapshotPair,
+    Attack, Blast, Bullet, DisplayedRig, Muzzle, PelletPattern, Piercing, Projectile, SentTicks, SnapshotPair, Swing,
     prelude::*,
     test_app::{TestApp, Verdict},
 };
@@ -204,5 +204,76 @@ fn refuse(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, record, trace, refuse);
+/// What else is fired than single bullets; and what a game asks for itself.
+fn weapons(criterion: &mut Criterion) {
+    const SHOTS: u32 = 128;
+    let mut group = criterion.benchmark_group("weapons at 64 rigs of 19 hitboxes");
+    let (mut app, rigs) = arena(0);
+    watch(&mut app, LagCompensationSystems::AdmitShots, LagCompensationSystems::ReportVerdicts);
+    group.throughput(Throughput::Elements(u64::from(SHOTS)));
+    let attacks = [
+        ("bullet", Attack::default()),
+        ("8 pellets", Attack::Bullet(Bullet::default().with_pellets(PelletPattern::cone(8, 0.03)))),
+        ("piercing bullet", Attack::Bullet(Bullet::default().with_piercing(Piercing::new(1.0)))),
+        ("blow", Attack::Swing(Swing::arc(2.5, 0.8))),
+        ("blast", Attack::Blast(Blast::new(5.0).rewound())),
+    ];
+    for (name, attack) in attacks {
+        group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+            bencher.iter_custom(|ticks| {
+                app.world_mut().resource_mut::<Stopwatch>().total = Duration::ZERO;
+                for _ in 0..ticks {
+                    let shots = shots(&app, &rigs, SHOTS).into_iter().map(|shot| shot.with_attack(attack));
+                    black_box(app.judge_all(shots));
+                }
+                app.world().resource::<Stopwatch>().total
+            });
+        });
+    }
+    group.finish();
+}
+
+/// A thousand rockets at once.
+fn projectiles(criterion: &mut Criterion) {
+    const ROCKETS: u32 = 1_000;
+    let mut group = criterion.benchmark_group("1,000 projectiles at 64 rigs of 19 hitboxes");
+    let (mut app, rigs) = arena(0);
+    watch(&mut app, LagCompensationSystems::TraceShots, LagCompensationSystems::TraceShots);
+    group.throughput(Throughput::Elements(u64::from(ROCKETS)));
+    let mut launch = |ticks: u64, catching_up: bool| {
+        let mut total = Duration::ZERO;
+        for _ in 0..ticks {
+            // Upwards, so that they meet nothing and all of them fly on.
+            let rocket = Attack::Projectile(Projectile::new(30.0).lasting(32));
+            let now = app.now() + 1;
+            let delay = if catching_up { 6.4 } else { 0.0 };
+            let shots = shots(&app, &rigs, ROCKETS).into_iter().map(|shot| ShotEvent {
+                direction: Vec3::Y,
+                view_time: Some(ViewTime::before(now, delay)),
+                ..shot.with_attack(rocket)
+            });
+            let shots: Vec<_> = shots.collect();
+            app.world_mut().resource_mut::<Stopwatch>().total = Duration::ZERO;
+            app.judge_all(shots);
+            if !catching_up {
+                // Not the tick in which they are spawned.
+                app.world_mut().resource_mut::<Stopwatch>().total = Duration::ZERO;
+                app.tick();
+            }
+            total += app.world().resource::<Stopwatch>().total;
+            for _ in 0..33 {
+                app.tick();
+            }
+        }
+        total
+    };
+    group.sample_size(10);
+    group.bench_function("a tick of live flight", |bencher| bencher.iter_custom(|ticks| launch(ticks, false)));
+    group.bench_function("launched, 6.4 ticks of catching up", |bencher| {
+        bencher.iter_custom(|ticks| launch(ticks, true));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, record, trace, refuse, weapons, projectiles);
 criterion_main!(benches);

@@ -327,9 +327,11 @@ fn ask(
                 let hit = cast.hit.map(|hit| (hit.hitbox, hit.distance));
                 met[2] += u32::from(check_first(hit, &hitboxes, 20.0, SWEEP, meet, &context));
                 check_first(blocker_of(cast.blocker), &walls, 20.0, SWEEP, meet, &context);
-                for (point, entity) in touches(&cast) {
+                for (point, way, entity) in touches(&cast) {
                     let (_, solid) = hitboxes.iter().chain(&walls).find(|(known, _)| known.entity == entity).unwrap();
                     assert!(solid.distance_to(point.as_dvec3()) < SWEEP, "{context:?}: {point} is not on {entity}");
+                    let arrived = moving.moved(direction * f64::from(way));
+                    assert!(arrived.distance_to(point.as_dvec3()) < SWEEP, "{context:?}: {point} is not at the shape");
                 }
             }
             7 => {
@@ -383,10 +385,10 @@ fn blocker_of(blocker: Option<Blocker>) -> Option<(Entity, f32)> {
     blocker.map(|blocker| (blocker.entity.expect("each wall here has one"), blocker.distance))
 }
 
-/// Where a shape on its way touches, and what.
-fn touches(cast: &RewoundCast) -> impl Iterator<Item = (Vec3, Entity)> {
-    let hit = cast.hit.map(|hit| (hit.point, hit.hitbox));
-    let wall = cast.blocker.and_then(|blocker| Some((blocker.point, blocker.entity?)));
+/// Where a shape on its way touches, after how many metres, and what.
+fn touches(cast: &RewoundCast) -> impl Iterator<Item = (Vec3, f32, Entity)> {
+    let hit = cast.hit.map(|hit| (hit.point, hit.distance, hit.hitbox));
+    let wall = cast.blocker.and_then(|blocker| Some((blocker.point, blocker.distance, blocker.entity?)));
     [hit, wall].into_iter().flatten()
 }
 

@@ -1,18 +1,15 @@
 //! Section E of the public faults of hit registration: the geometry of queries. Walls and doors: `scenarios_occluders.rs`.
 //!
-//! Still missing:
-//!
-//! * B49, the list of all hits along one ray: shots end at the nearest hit, penetration is a later issue.
-//! * B58 on a miss: the evidence of a miss names no hitbox, so there is no tested pose to compare; drawing is a later issue.
+//! Still missing: the drawing of B58, which is a later issue; on a miss, its poses are those of `RewoundQuery::pose_at`.
 
 #[path = "fixture/runner.rs"]
 mod fixture;
 
 use bevy::{
-    ecs::{component::ComponentId, resource::IsResource},
+    ecs::{component::ComponentId, resource::IsResource, system::RunSystemOnce},
     prelude::*,
 };
-use bevy_hindsight::{RejectReason::Missed, Tick, prelude::*};
+use bevy_hindsight::{RejectReason::Missed, RewoundFilter, RewoundQuery, Tick, prelude::*};
 use bevy_rapier3d::prelude::*;
 use fixture::{Range, assert_near, x};
 
@@ -47,6 +44,31 @@ fn b49_the_nearest_target_wins_however_large_the_way_of_another_one_is() {
     assert_near(whole_way.distance, 14.5);
     assert_near(within_the_way.distance, 4.5);
     assert_near(16.0 + behind.distance, 23.5);
+
+    let all = range.app.world_mut().run_system_once(|query: RewoundQuery| {
+        let mut found = Vec::new();
+        let ray = Ray3d::new(Vec3::ZERO, Dir3::Z);
+        query.cast_ray_all(ViewTime::at(Tick(99)), ray, 100.0, &RewoundFilter::new(), &mut found);
+        found
+    });
+    let all: Vec<_> = all.unwrap().iter().map(|crossing| (crossing.met.entity(), crossing.entry)).collect();
+    assert_eq!(all, [(Some(near), 14.5), (Some(far), 23.5)]);
+}
+
+/// B58, on a miss: what a question tells of a pose is what the shot was tested against.
+#[test]
+fn b58_the_pose_that_a_miss_was_tested_against_can_be_asked_for() {
+    let mut range = Range::new(Hitbox::ball(0.05));
+    range.app.run_to(Tick(99));
+    let shot = range.shot(x(11.85), 5.5);
+    let miss = range.app.judge(shot).unwrap_err();
+    let tested = miss.evidence.rigs[0].unwrap();
+    let target = range.target;
+    let view = miss.evidence.view_time;
+    let pose = range.app.world_mut().run_system_once(move |query: RewoundQuery| query.pose_at(view, target));
+    let pose = pose.unwrap();
+    assert_eq!((pose.pose, pose.evidence.rigs[0]), (Some(tested.root), Some(tested)));
+    assert_near(tested.root.translation.x, 0.125 * 94.5);
 }
 
 /// B50: physics structures not refreshed after moving things.

@@ -7,11 +7,8 @@
 //!   `tests/nothing_is_allocated.rs`.
 //! * B67 (claimed delay abused) and B69 (impossible muzzle) in `tests/admission.rs`.
 //! * B72 (low server rate) in `tests/scenarios_moment.rs`, next to the scenarios that it repeats.
-//!
-//! Still missing:
-//!
-//! * B60 (pellets attributed wrongly), B61 (projectile catch-up overshoots), B63 (melee not covered): weapons other than a
-//!   single ray are a later issue.
+//! * B60 (pellets attributed wrongly) in `tests/pellets.rs`, B61 (projectile catch-up overshoots) in `tests/projectiles.rs`, B63
+//!   (melee not covered) in `tests/swings.rs`.
 
 #[path = "fixture/runner.rs"]
 mod fixture;

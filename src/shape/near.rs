@@ -68,6 +68,14 @@ impl Shape {
         (center + axes * nearest).as_vec3()
     }
 
+    /// Where another shape touches the solid shape at `pose`; if they overlap, a point within both. `None` for what is not a number.
+    pub(crate) fn touch(self, pose: Isometry3d, other: Shape, other_pose: Isometry3d) -> Option<Vec3> {
+        let (own, other) = (Placed::new(self, pose), Placed::new(other, other_pose));
+        let gap = gap(&own, &other)?;
+        let outwards = (gap.second - gap.first).normalize_or_zero();
+        Some((gap.first + outwards * own.radius().min(gap.distance)).as_vec3())
+    }
+
     /// The points of the solid shape at `pose` and of another one that are nearest to each other; `None` if they overlap by more
     /// than a hundredth of a millimetre, or are not numbers.
     pub fn closest_points(self, pose: Isometry3d, other: Shape, other_pose: Isometry3d) -> Option<(Vec3, Vec3)> {

@@ -12,7 +12,7 @@ impl Shape {
     /// How far `moving` gets from `from` along `direction`, without turning, until it touches the solid shape at `pose`: in
     /// metres, if that is at most `range`. 0 if they overlap where it starts.
     ///
-    /// Right to 0.1 mm; so are touches in passing. Balls against balls and capsules cost as much as a ray, all else one or two
+    /// Right to 0.1 mm; so are touches in passing. Balls against balls and capsules cost as much as a ray, all else a few
     /// microseconds. What is not a number is never met.
     ///
     /// ```

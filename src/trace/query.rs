@@ -389,10 +389,8 @@ impl RewoundQuery<'_, '_> {
         let hit = nearest.map(|nearest| {
             let there = there(nearest.distance);
             let Nearest { hitbox, .. } = nearest;
-            // They touch, but for rounding; if they overlap, any point will do.
-            let touch = hitbox.shape.closest_points(hitbox.pose, shape, there);
-            let point = touch
-                .map_or_else(|| hitbox.shape.closest_point(hitbox.pose, there.translation.into()), |touch| touch.0);
+            let touch = hitbox.shape.touch(hitbox.pose, shape, there);
+            let point = touch.unwrap_or(there.translation.into());
             let normal = contact_normal(hitbox.shape, hitbox.pose, point, direction, nearest.distance);
             self.hit(&nearest, point, normal)
         });

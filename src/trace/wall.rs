@@ -146,9 +146,9 @@ impl Stop<'_> {
     /// What is told of it to a shape that has come from this direction and now touches it.
     pub(super) fn blocker_of_shape(&self, shape: Shape, there: Isometry3d, direction: Dir3) -> Blocker {
         let Wall { shape: wall, pose, .. } = self.wall;
-        let touch = known_shape(wall, &pose).and_then(|(wall, pose)| wall.closest_points(pose, shape, there));
+        let touch = known_shape(wall, &pose).and_then(|(wall, pose)| wall.touch(pose, shape, there));
         let center = there.translation.into();
-        let point = touch.map_or_else(|| self.wall.closest_point(center), |touch| touch.0);
+        let point = touch.unwrap_or_else(|| self.wall.closest_point(center));
         // On a mesh, the way to the middle of the shape is the way out.
         self.blocker_at(point, Dir3::new(point - center).unwrap_or(direction))
     }
