@@ -27,12 +27,12 @@ use crate::{
     weapon::Attack,
 };
 use arena::Arena;
-use occluders::{OccluderTombstones, begin_segment, bury_occluder, remember_standing};
+use occluders::{begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
 
 pub use filter::RewoundFilter;
-pub(crate) use occluders::{OccluderHistory, record_occluders};
+pub(crate) use occluders::{OccluderHistory, OccluderTombstones, record_occluders};
 pub use query::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose, RewoundQuery};
 pub(crate) use scale::adopt_collider_scale;
 

@@ -1,0 +1,133 @@
+//! What a client's own shots hit on its screen, before the server says so.
+
+use core::time::Duration;
+
+use bevy::{ecs::system::SystemParam, prelude::*};
+
+use super::Displayed;
+use crate::{
+    config::LagCompensationConfig,
+    history::Tombstones,
+    shot::{RewoundHit, ShotId},
+    time::{CurrentTick, Tick, ViewTime},
+    trace::{OccluderTombstones, RewoundCast, RewoundFilter, RewoundQuery},
+    weapon::PelletPattern,
+};
+
+/// Traces a client's own shots through the world on its screen, by the code with which the server judges them: for blood,
+/// sparks and hit markers that need not wait for the verdict.
+///
+/// What is predicted is remembered until the verdict comes; then one [`PredictionSettled`](super::PredictionSettled) tells
+/// what is left of it.
+///
+/// The client's own entities need the [`Rig`](crate::Rig)s, [`Hitbox`](crate::Hitbox)es and
+/// [`Occluder`](crate::Occluder)s that those of the server have; the game inserts them when `Transform` has come. Rigs that are
+/// dead on the screen, or of the player's own side, need their [`Life`](crate::Life) and
+/// [`TargetGroups`](crate::TargetGroups), too. Walls are colliders, if rapier simulates on the client.
+///
+/// Predict in the system that [fires](super::FireShots), in `FixedUpdate`: the trace goes through the frame that was drawn
+/// last. A game that fires in `Update` at the frame that is about to be drawn predicts in `PostUpdate`, after
+/// [`ShotClientSystems::RecordDisplayed`](super::ShotClientSystems::RecordDisplayed). The host of a listen server has the
+/// server's own entities on the screen, and is predicted and judged by the same records.
+///
+/// # Cost
+///
+/// A client without rigs and occluders pays nothing. Else each frame costs as much as a tick of the server does for its
+/// records. A client keeps two of each, unless the game inserts a [`LagCompensationConfig`] of its own.
+#[derive(SystemParam)]
+pub struct PredictShots<'w, 's> {
+    query: RewoundQuery<'w, 's>,
+    config: Res<'w, LagCompensationConfig>,
+    displayed: Res<'w, Displayed>,
+    drawn: Res<'w, DrawnRecord>,
+    time: Res<'w, Time<Real>>,
+    open: ResMut<'w, OpenPredictions>,
+}
+
+/// What a client has shown of one of its shots, or of one pellet of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct PredictedShot {
+    /// The id that [`FireShots::fire`](super::FireShots::fire) returned.
+    pub shot: ShotId,
+    /// The number of the pellet; 0 for a single bullet.
+    pub part: u32,
+    /// What it hit on the screen; `None` if that was a wall or nothing.
+    pub hit: Option<RewoundHit>,
+    /// When it was predicted, on the clock `Time<Real>`.
+    pub predicted_at: Duration,
+}
+
+impl PredictShots<'_, '_> {
+    /// What a bullet meets on the screen: the same first hitbox and first wall that the server finds on a screen like this one.
+    ///
+    /// `shot` is what [`FireShots::fire`](super::FireShots::fire) returned for the same ray and range. The filter must be that
+    /// of the server: without the player's own rig
+    /// ([`RewoundFilter::fired_by`]), and with the [targets](RewoundFilter::targets) of the weapon.
+    ///
+    /// A second prediction for the same shot replaces the first.
+    pub fn predict(&mut self, shot: ShotId, ray: Ray3d, range: f32, filter: &RewoundFilter) -> RewoundCast {
+        self.open.0.retain(|open| open.shot != shot);
+        self.predict_part(shot, 0, ray, range, filter)
+    }
+
+    /// The same for each pellet of a shot, in the order of their numbers.
+    ///
+    /// The pattern is that of the server's [`FireControl::with_pellets`](crate::FireControl::with_pellets); as there, it is seeded
+    /// with the number of the shot.
+    pub fn predict_pellets(
+        &mut self,
+        shot: ShotId,
+        ray: Ray3d,
+        range: f32,
+        pattern: PelletPattern,
+        filter: &RewoundFilter,
+    ) -> Vec<RewoundCast> {
+        self.open.0.retain(|open| open.shot != shot);
+        let directions = pattern.seeded(shot.sequence).directions(ray.direction);
+        let pellets = (0..).zip(directions.map(|direction| Ray3d::new(ray.origin, direction)));
+        pellets.map(|(part, pellet)| self.predict_part(shot, part, pellet, range, filter)).collect()
+    }
+
+    fn predict_part(
+        &mut self,
+        shot: ShotId,
+        part: u32,
+        ray: Ray3d,
+        range: f32,
+        filter: &RewoundFilter,
+    ) -> RewoundCast {
+        let tick = match *self.displayed {
+            Displayed::Present(tick) => tick,
+            Displayed::Past(_) | Displayed::Nothing => self.drawn.0,
+        };
+        let cast = self.query.cast_ray(ViewTime::at(tick), ray, range.min(self.config.max_range), filter);
+        let predicted_at = self.time.elapsed();
+        self.open.0.push(PredictedShot { shot, part, hit: cast.victim(), predicted_at });
+        cast
+    }
+}
+
+/// The predictions that have got no verdict yet.
+#[derive(Resource, Default)]
+pub(super) struct OpenPredictions(pub(super) Vec<PredictedShot>);
+
+/// The tick whose records tell of the frame that was drawn last. In the fixed steps of the next frame, the current tick is a
+/// later one already.
+#[derive(Resource, Default)]
+pub(super) struct DrawnRecord(Tick);
+
+/// Whether the screen shows another world than the one that is simulated here.
+pub(super) fn shows_the_past(displayed: Res<Displayed>) -> bool {
+    matches!(*displayed, Displayed::Past(_))
+}
+
+/// What is gone is not on the screen any more, and of older frames nobody asks.
+pub(super) fn forget_gone(mut rigs: ResMut<Tombstones>, mut occluders: ResMut<OccluderTombstones>) {
+    rigs.clear();
+    occluders.clear();
+}
+
+pub(super) fn note_drawn(tick: Res<CurrentTick>, mut drawn: ResMut<DrawnRecord>) {
+    drawn.0 = tick.0;
+}
