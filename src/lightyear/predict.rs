@@ -89,14 +89,7 @@ impl PredictShots<'_, '_> {
         pellets.map(|(part, pellet)| self.predict_part(shot, part, pellet, range, filter)).collect()
     }
 
-    fn predict_part(
-        &mut self,
-        shot: ShotId,
-        part: u32,
-        ray: Ray3d,
-        range: f32,
-        filter: &RewoundFilter,
-    ) -> RewoundCast {
+    fn predict_part(&mut self, shot: ShotId, part: u32, ray: Ray3d, range: f32, filter: &RewoundFilter) -> RewoundCast {
         let tick = match *self.displayed {
             Displayed::Present(tick) => tick,
             Displayed::Past(_) | Displayed::Nothing => self.drawn.0,
@@ -130,4 +123,86 @@ pub(super) fn forget_gone(mut rigs: ResMut<Tombstones>, mut occluders: ResMut<Oc
 
 pub(super) fn note_drawn(tick: Res<CurrentTick>, mut drawn: ResMut<DrawnRecord>) {
     drawn.0 = tick.0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        history::record_history,
+        hitbox::{Hitbox, Life, Rig, Zone},
+        plugin::init_records,
+        trace::record_occluders,
+    };
+
+    /// A client whose clock stands still, as between two fixed steps, with a rig 10 metres ahead.
+    fn client() -> (App, Entity) {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, TransformPlugin));
+        init_records(&mut app);
+        app.insert_resource(LagCompensationConfig { history: Duration::ZERO, ..default() })
+            .insert_resource(Displayed::Past(ViewTime::at(Tick(90))))
+            .init_resource::<DrawnRecord>()
+            .init_resource::<OpenPredictions>()
+            .add_systems(PostUpdate, (record_history, record_occluders, forget_gone, note_drawn).chain());
+        let rig = app.world_mut().spawn((Rig, Hitbox::ball(0.5), Transform::from_xyz(0.0, 0.0, 10.0))).id();
+        app.update();
+        (app, rig)
+    }
+
+    fn predict(app: &mut App, sequence: u32, filter: &RewoundFilter) -> Option<Vec3> {
+        let mut state = bevy::ecs::system::SystemState::<PredictShots>::new(app.world_mut());
+        let mut predictions = state.get_mut(app.world_mut()).expect("its resources are there");
+        let ray = Ray3d::new(Vec3::ZERO, Dir3::Z);
+        predictions.predict(ShotId::local(sequence), ray, 100.0, filter).victim().map(|hit| hit.point)
+    }
+
+    #[test]
+    fn a_shot_meets_what_the_last_frame_has_drawn() {
+        let (mut app, rig) = client();
+        let all = RewoundFilter::new();
+        assert_eq!(predict(&mut app, 1, &all), Some(Vec3::Z * 9.5));
+        app.world_mut().get_mut::<Transform>(rig).unwrap().translation.z = 20.0;
+        assert_eq!(predict(&mut app, 2, &all), Some(Vec3::Z * 9.5), "that is not drawn yet");
+        app.update();
+        assert_eq!(predict(&mut app, 3, &all), Some(Vec3::Z * 19.5));
+        // A fixed step begins.
+        app.world_mut().resource_mut::<CurrentTick>().0 = Tick(1);
+        assert_eq!(predict(&mut app, 4, &all), Some(Vec3::Z * 19.5));
+        app.world_mut().despawn(rig);
+        app.update();
+        assert_eq!(predict(&mut app, 5, &all), None);
+    }
+
+    #[test]
+    fn the_own_rig_and_the_dead_are_not_met() {
+        let (mut app, rig) = client();
+        assert_eq!(predict(&mut app, 1, &RewoundFilter::new().fired_by(rig)), None);
+        app.world_mut().get_mut::<Life>(rig).unwrap().end();
+        app.update();
+        assert_eq!(predict(&mut app, 2, &RewoundFilter::new()), None);
+    }
+
+    #[test]
+    fn a_second_prediction_for_a_shot_replaces_the_first() {
+        let (mut app, _) = client();
+        let all = RewoundFilter::new();
+        predict(&mut app, 1, &all.walls_only());
+        predict(&mut app, 2, &all);
+        predict(&mut app, 1, &all);
+        let open = &app.world().resource::<OpenPredictions>().0;
+        let zones = open.iter().map(|open| (open.shot.sequence, open.hit.map(|hit| hit.zone)));
+        assert!(zones.eq([(2, Some(Zone::Torso)), (1, Some(Zone::Torso))]));
+    }
+
+    #[test]
+    fn a_client_keeps_no_more_than_two_records() {
+        let (mut app, rig) = client();
+        for tick in 1..10 {
+            app.world_mut().resource_mut::<CurrentTick>().0 = Tick(tick);
+            app.update();
+        }
+        let history = app.world().get::<crate::HistoryBuffer>(rig).unwrap();
+        assert!(history.len() <= 2, "{history:?}");
+    }
 }

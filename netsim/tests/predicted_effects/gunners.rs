@@ -5,15 +5,16 @@ use std::collections::HashMap;
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    FireControl, Hitbox, LagCompensationConfig, LagCompensationPlugin, PelletPattern, RewoundFilter, Rig, ShotId,
-    Zone,
+    AdmissionRules, CurrentTick, FireControl, Hitbox, LagCompensationConfig, LagCompensationPlugin, Occluder,
+    PelletPattern, RewoundFilter, Rig, ShotId, Zone,
     lightyear::{
         FireShots, PredictShots, PredictionSettled, Settlement, ShotClientPlugin, ShotClientSystems, VerdictReceived,
     },
 };
 use bevy_rapier3d::prelude::*;
-use lightyear::prelude::{Controlled, LocalTimeline};
+use lightyear::prelude::{AppComponentExt, Controlled, InterpolationTarget, LocalTimeline, NetworkTarget, Replicate};
 use netsim::{CeaseFire, Peer, Scene, Shooter, Sim, SimConfig, Strafing, TARGET_RADIUS, TICK, Target};
+use serde::{Deserialize, Serialize};
 
 const TICKS_PER_SHOT: u32 = 4;
 const RANGE: f32 = 100.0;
@@ -31,7 +32,7 @@ pub struct Gunners {
     pub patience: Duration,
 }
 
-/// Something that clients do not know of.
+/// Something that clients do not know of, mostly.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Twist {
     None,
@@ -39,6 +40,8 @@ pub enum Twist {
     CeaseFire,
     /// A wall in front of the target, on the server only.
     Wall,
+    /// They do: a door that slides to and fro in front of the target, on both sides.
+    Door,
     /// The target wears a shell in another zone, on the server only.
     Shell,
 }
@@ -111,10 +114,13 @@ struct Pellets(Option<PelletPattern>);
 impl Scene for Gunners {
     fn protocol(&self, app: &mut App) {
         Strafing::default().protocol(app);
+        app.component::<Door>().replicate();
     }
 
     fn server(&self, app: &mut App, config: &SimConfig) {
-        Strafing::default().server(app, config);
+        // What is compared is screens, and not where a server draws the line.
+        let admission = AdmissionRules { max_rewind: Duration::from_secs(1), ..AdmissionRules::default() };
+        Strafing { admission, ..Strafing::default() }.server(app, config);
         let world = app.world_mut();
         let target = world.query_filtered::<Entity, With<Target>>().single(world).expect("it is spawned");
         match self.twist {
@@ -122,8 +128,17 @@ impl Scene for Gunners {
             Twist::CeaseFire => world.resource_mut::<LagCompensationConfig>().cease_fire = true,
             Twist::Wall => {
                 world.spawn((Collider::cuboid(100.0, 10.0, 0.1), Transform::from_xyz(0.0, 0.0, 5.0)));
-                app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
-                    .insert_resource(TimestepMode::Fixed { dt: TICK.as_secs_f32(), substeps: 1 });
+                simulate_walls(app);
+            }
+            Twist::Door => {
+                world.spawn((
+                    Door,
+                    Transform::from_xyz(0.0, 0.0, 5.0),
+                    Replicate::to_clients(NetworkTarget::All),
+                    InterpolationTarget::to_clients(NetworkTarget::All),
+                ));
+                simulate_walls(app);
+                app.add_systems(FixedUpdate, (know_doors, slide_doors).chain());
             }
             Twist::Shell => {
                 let shell = Hitbox::ball(1.1 * TARGET_RADIUS).in_zone(Zone::Head);
@@ -146,9 +161,36 @@ impl Scene for Gunners {
         if self.knowledge == Knowledge::RigInBothHalves {
             app.add_plugins(LagCompensationPlugin::default());
         }
+        if self.twist == Twist::Door {
+            simulate_walls(app);
+            app.add_systems(Update, know_doors);
+        }
         if self.knowledge != Knowledge::Place {
             app.add_systems(Update, know_rigs);
         }
+    }
+}
+
+/// A door: it slides at 4 m/s.
+#[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+struct Door;
+
+fn simulate_walls(app: &mut App) {
+    app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
+        .insert_resource(TimestepMode::Fixed { dt: TICK.as_secs_f32(), substeps: 1 });
+}
+
+fn know_doors(doors: Query<Entity, (With<Door>, With<Transform>, Without<Occluder>)>, mut commands: Commands) {
+    for door in &doors {
+        commands.entity(door).insert((Occluder::default(), Collider::cuboid(2.0, 2.0, 0.1)));
+    }
+}
+
+fn slide_doors(mut doors: Query<&mut Transform, With<Door>>, tick: Res<CurrentTick>) {
+    for mut door in &mut doors {
+        let way = 4.0 * TICK.as_secs_f32() * tick.0.0 as f32;
+        // There and back again.
+        door.translation.x = (way % 12.0 - 6.0).abs() - 3.0;
     }
 }
 

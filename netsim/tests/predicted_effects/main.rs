@@ -12,31 +12,51 @@ use netsim::{Network, Sim, SimConfig, TARGET_RADIUS};
 /// The predictions of the first seconds, in which the clocks settle.
 const SETTLING: usize = 80;
 
-/// Asserts that all later predictions of a client were confirmed, hits as well as misses.
-fn assert_confirmed(of_whom: &str, settlements: &[(bool, Settlement)]) {
+/// Asserts that all predictions of a client were confirmed, hits as well as misses, but for shots that were refused: at most
+/// so many in a hundred.
+fn assert_confirmed(of_whom: &str, settlements: &[(bool, Settlement)], refused_in_hundred: usize) {
     let hits = settlements.iter().filter(|(is_hit, _)| *is_hit).count();
     let misses = settlements.len() - hits;
     assert!(hits > 50 && misses > 30, "{of_whom}: {hits} hits and {misses} misses are predicted");
-    for (number, settlement) in settlements.iter().enumerate() {
-        assert_eq!(settlement.1, Settlement::Confirmed, "{of_whom}: {number} of {}: {settlement:?}", settlements.len());
+    let is_refused = |settlement| matches!(settlement, Settlement::Denied(reason) if !reason.was_traced());
+    let refused = settlements.iter().filter(|(_, settlement)| is_refused(*settlement)).count();
+    assert!(100 * refused <= refused_in_hundred * settlements.len(), "{of_whom}: {refused} are refused");
+    for (number, (_, settlement)) in settlements.iter().enumerate() {
+        let of = settlements.len();
+        let agrees = *settlement == Settlement::Confirmed || is_refused(*settlement);
+        assert!(agrees, "{of_whom}, {number} of {of}: {settlement:?}");
     }
 }
 
 #[test]
 fn what_is_predicted_on_the_screen_is_confirmed() {
+    let bad = Network { latency: 80.0, jitter: 30.0, loss: 0.05 };
     let conditions = [
-        ("a cable", Network::PERFECT, Knowledge::Rig),
-        ("a typical line", Network::TYPICAL, Knowledge::Rig),
-        ("a typical line, both halves", Network::TYPICAL, Knowledge::RigInBothHalves),
-        ("a bad line", Network { latency: 80.0, jitter: 30.0, loss: 0.05 }, Knowledge::Rig),
+        ("a cable", Network::PERFECT, Knowledge::Rig, 0),
+        ("a typical line", Network::TYPICAL, Knowledge::Rig, 0),
+        ("a typical line, both halves", Network::TYPICAL, Knowledge::RigInBothHalves, 0),
+        // Lost twice, a shot comes too late.
+        ("a bad line", bad, Knowledge::Rig, 1),
     ];
-    for (name, network, knowledge) in conditions {
+    for (name, network, knowledge, refused_in_hundred) in conditions {
         let config = SimConfig { network, client_fps: vec![30.0, 60.0, 144.0], ..SimConfig::default() };
         let sim = Gunners { knowledge, ..Gunners::default() }.play(config, 400);
         for client in 0..3 {
             let settlements = ledger(&sim.clients[client]).settlements(SETTLING);
-            assert_confirmed(&format!("{name}, client {client}"), &settlements);
+            assert_confirmed(&format!("{name}, client {client}"), &settlements, refused_in_hundred);
         }
+    }
+}
+
+#[test]
+fn a_door_on_the_screen_stops_what_it_stops_on_the_server() {
+    let config = SimConfig { client_fps: vec![60.0, 144.0], ..SimConfig::default() };
+    let sim = Gunners { twist: Twist::Door, ..Gunners::default() }.play(config, 500);
+    for client in &sim.clients {
+        let settlements = ledger(client).settlements(SETTLING);
+        assert_confirmed("door", &settlements, 0);
+        let hits = settlements.iter().filter(|(is_hit, _)| *is_hit).count();
+        assert!(hits < settlements.len() * 7 / 10, "the door stops some: {hits} of {} hit", settlements.len());
     }
 }
 
@@ -44,15 +64,15 @@ fn what_is_predicted_on_the_screen_is_confirmed() {
 fn pellets_fly_on_the_screen_as_on_the_server() {
     let pellets = Some(PelletPattern::cone(8, 0.05));
     let sim = Gunners { pellets, ..Gunners::default() }.play(SimConfig::default(), 8 * 300);
-    assert_confirmed("pellets", &ledger(&sim.clients[0]).settlements(8 * SETTLING));
+    assert_confirmed("pellets", &ledger(&sim.clients[0]).settlements(8 * SETTLING), 0);
 }
 
 #[test]
 fn the_host_of_a_listen_server_predicts_by_the_same_records() {
     let config = SimConfig { listen_server: true, ..SimConfig::default() };
     let sim = Gunners::default().play(config, 300);
-    assert_confirmed("the host", &ledger(&sim.server).settlements(SETTLING));
-    assert_confirmed("its guest", &ledger(&sim.clients[0]).settlements(SETTLING));
+    assert_confirmed("the host", &ledger(&sim.server).settlements(SETTLING), 0);
+    assert_confirmed("its guest", &ledger(&sim.clients[0]).settlements(SETTLING), 0);
 }
 
 #[test]
@@ -73,8 +93,7 @@ fn a_hit_through_a_wall_of_the_server_is_denied() {
     let sim = Gunners { twist: Twist::Wall, ..Gunners::default() }.play(SimConfig::default(), 200);
     for (is_hit, settlement) in ledger(&sim.clients[0]).settlements(SETTLING) {
         // There is nothing to undo of a miss.
-        let expected =
-            if is_hit { Settlement::Denied(RejectReason::Blocked) } else { Settlement::Confirmed };
+        let expected = if is_hit { Settlement::Denied(RejectReason::Blocked) } else { Settlement::Confirmed };
         assert_eq!(settlement, expected);
     }
 }
@@ -115,7 +134,7 @@ fn each_prediction_is_settled_once_with_loss_lateness_and_disconnects() {
     let network = Network { latency: 80.0, jitter: 40.0, loss: 0.2 };
     let config = SimConfig { network, client_fps: vec![60.0, 144.0], ..SimConfig::default() };
     // Less than the verdicts of some shots need.
-    let scene = Gunners { patience: Duration::from_millis(260), ..Gunners::default() };
+    let scene = Gunners { patience: Duration::from_millis(450), ..Gunners::default() };
     let mut sim = scene.clone().play(config.clone(), 300);
     let timed_out = |settlements: &[(bool, Settlement)]| {
         settlements.iter().filter(|(_, settlement)| *settlement == Settlement::TimedOut).count()
