@@ -82,6 +82,50 @@
 //! # bevy::ecs::system::assert_is_system(show_hit_marker);
 //! ```
 //!
+//! Blood that need not wait for the verdict comes from [`PredictShots`], which traces the shot through the client's own screen.
+//! What is remembered of it is settled once, by one [`PredictionSettled`]:
+//!
+//! ```
+//! use bevy::prelude::*;
+//! use bevy_hindsight::{RewoundFilter, ShotId, lightyear::*, prelude::*};
+//!
+//! #[derive(Component)]
+//! struct Blood(ShotId);
+//!
+//! fn fire_rifle(
+//!     mut shots: FireShots,
+//!     mut predictions: PredictShots,
+//!     me: Single<(Entity, &Transform), With<Controlled>>,
+//!     mut commands: Commands,
+//! ) {
+//!     let (me, eye) = *me;
+//!     let ray = Ray3d::new(eye.translation, eye.forward());
+//!     let Ok(shot) = shots.fire(ray, 200.0, ()) else { return };
+//!     let met = predictions.predict(shot, ray, 200.0, &RewoundFilter::new().fired_by(me));
+//!     if let Some(hit) = met.victim() {
+//!         commands.spawn((Blood(shot), Transform::from_translation(hit.point)));
+//!     }
+//! }
+//!
+//! fn settle(mut settled: MessageReader<PredictionSettled>, blood: Query<(Entity, &Blood)>, mut commands: Commands) {
+//!     for PredictionSettled { predicted, settlement, .. } in settled.read() {
+//!         if *settlement == Settlement::Confirmed {
+//!             continue;
+//!         }
+//!         // The server saw it otherwise, or is gone.
+//!         for (drop, _) in blood.iter().filter(|(_, blood)| blood.0 == predicted.shot) {
+//!             commands.entity(drop).despawn();
+//!         }
+//!         if let Settlement::Corrected { point, .. } = *settlement {
+//!             commands.spawn((Blood(predicted.shot), Transform::from_translation(point)));
+//!         }
+//!     }
+//! }
+//! # use ::lightyear::prelude::Controlled;
+//! # bevy::ecs::system::assert_is_system(fire_rifle);
+//! # bevy::ecs::system::assert_is_system(settle);
+//! ```
+//!
 //! What lightyear cannot decode never becomes a shot. Lightyear reports it with `error!`, so that a hostile client can write
 //! into the log of a server: there, turn its targets off, for example with the filter
 //! `info,lightyear_messages=off,lightyear_transport=off` of Bevy's `LogPlugin`.
@@ -96,16 +140,20 @@ mod displayed;
 mod feed;
 mod fire;
 mod inbox;
+mod predict;
 mod protocol;
 mod repeats;
 mod segment;
 mod server;
+mod settle;
 mod starved;
 
 pub use client::{ShotClientPlugin, ShotClientSystems, VerdictReceived};
 pub use displayed::{Displayed, PresentationEpoch, ShownAs, ViewState};
 pub use fire::{FireError, FireShots, ShotReach};
+pub use predict::{PredictShots, PredictedShot};
 pub use protocol::{ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict};
 pub use segment::SegmentNumber;
 pub use server::{ShotReceived, ShotServerConfig, ShotServerPlugin};
+pub use settle::{PredictionSettled, Settlement};
 pub use starved::STARVED_FRAMES;

@@ -24,7 +24,8 @@ use crate::{
 
 /// Lag compensation on the server: records [`Rig`](crate::Rig)s, and judges [`ShotEvent`]s by the past.
 ///
-/// Needs Bevy's `TimePlugin` (part of `MinimalPlugins` and `DefaultPlugins`). Clients do not need this plugin.
+/// Needs Bevy's `TimePlugin` (part of `MinimalPlugins` and `DefaultPlugins`). Clients do not need this
+/// plugin, not even to predict what they hit.
 ///
 /// # Walls
 ///
@@ -57,14 +58,10 @@ impl Default for LagCompensationPlugin {
 
 impl Plugin for LagCompensationPlugin {
     fn build(&self, app: &mut App) {
+        init_records(app);
         app.init_resource::<LagCompensationConfig>()
-            .init_resource::<CurrentTick>()
             .init_resource::<AdmittedShots>()
             .init_resource::<Verdicts>()
-            .init_resource::<SentTicks>()
-            .init_resource::<Tombstones>()
-            .add_observer(begin_segment)
-            .add_observer(bury_rig)
             .add_observer(begin_reload)
             .add_observer(release_trigger)
             .init_resource::<SustainedAttacks>()
@@ -104,8 +101,20 @@ impl Plugin for LagCompensationPlugin {
         for diagnostic in diagnostics() {
             app.register_diagnostic(diagnostic);
         }
-        init_occluders(app);
     }
+}
+
+/// Prepares an app to record rigs and occluders, once: whoever asks first.
+pub(crate) fn init_records(app: &mut App) {
+    if app.world().contains_resource::<Tombstones>() {
+        return;
+    }
+    app.init_resource::<CurrentTick>()
+        .init_resource::<SentTicks>()
+        .init_resource::<Tombstones>()
+        .add_observer(begin_segment)
+        .add_observer(bury_rig);
+    init_occluders(app);
 }
 
 fn advance_tick(mut tick: ResMut<CurrentTick>) {

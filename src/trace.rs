@@ -30,14 +30,18 @@ use crate::{
     weapon::Attack,
 };
 use arena::Arena;
-use occluders::{OccluderTombstones, begin_segment, bury_occluder, remember_standing};
+use occluders::{begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
 use sustained::Kind;
 
 pub use filter::RewoundFilter;
+<<<<<<< HEAD
 pub(crate) use occluders::{OccluderHistory, record_occluders};
 pub(crate) use projectiles::fly_projectiles;
+=======
+pub(crate) use occluders::{OccluderHistory, OccluderTombstones, record_occluders};
+>>>>>>> predict
 pub use query::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose, RewoundQuery};
 pub(crate) use scale::adopt_collider_scale;
 pub(crate) use sustained::{SustainedAttacks, continue_attacks, release_trigger};

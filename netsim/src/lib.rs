@@ -17,4 +17,4 @@ pub use carousel::Carousel;
 pub use conditioner::Network;
 pub use scene::Scene;
 pub use sim::{Pace, Peer, Sim, SimConfig, TICK, Transport};
-pub use strafing::{CeaseFire, ClientLog, Fired, Judged, ServerLog, Shooter, Strafing, Target, request};
+pub use strafing::{CeaseFire, ClientLog, Fired, Judged, ServerLog, Shooter, Strafing, TARGET_RADIUS, Target, request};

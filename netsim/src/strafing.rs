@@ -24,7 +24,7 @@ pub use log::{ClientLog, Fired, Judged, ServerLog};
 /// Where the rigs of the clients stand, next to each other.
 const SHOOTER_SPACING: f32 = 3.0;
 /// Radius of the target, a ball, in metres.
-pub(crate) const TARGET_RADIUS: f32 = 0.3;
+pub const TARGET_RADIUS: f32 = 0.3;
 const TICKS_PER_SHOT: u32 = 4;
 
 /// Clients with this resource do not shoot any more.

@@ -23,6 +23,11 @@ impl Tombstones {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Entity, &HistoryBuffer, RigId)> {
         self.0.iter().map(|tombstone| (tombstone.rig, &tombstone.history, tombstone.id))
     }
+
+    #[cfg(feature = "lightyear")]
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// Keeps the history of a rig that is despawned or no longer a rig, if the game wants that; a later rig on the same entity

@@ -1,6 +1,6 @@
 //! The client half.
 
-use core::marker::PhantomData;
+use core::{marker::PhantomData, time::Duration};
 
 use bevy::{diagnostic::RegisterDiagnostic, prelude::*};
 use lightyear::prelude::{
@@ -12,14 +12,21 @@ use super::{
     displayed::{ShownEntities, follow_shift, remember_displayed, remember_shown},
     feed::{InterpolationFeed, feed_interpolation, learn_send_interval},
     fire::{DisplayedLimit, Outbox, relabel_shots, send_shots},
+    predict::{DrawnRecord, OpenPredictions, forget_gone, note_drawn, shows_the_past},
     repeats::{Repeats, follow_repeats},
     segment::hold_segments,
+    server::follow_local_timeline,
+    settle::{Patience, PredictionSettled, settle_predictions},
     starved::{count_starved_frames, starved_frames},
 };
 use crate::{
+    config::LagCompensationConfig,
+    history::record_history,
     hitbox::DisplayParameters,
+    plugin::{LagCompensationPlugin, init_records},
     shot::ShotId,
     time::{Tick, ViewTime},
+    trace::{adopt_collider_scale, record_occluders},
 };
 
 /// The client half: remembers what the screen shows, sends shots and receives verdicts.
@@ -29,12 +36,13 @@ use crate::{
 pub struct ShotClientPlugin<W: ShotData = ()> {
     feed_interpolation: bool,
     displayed_rigs: usize,
+    patience: Duration,
     weapon: PhantomData<fn() -> W>,
 }
 
 impl<W: ShotData> Default for ShotClientPlugin<W> {
     fn default() -> Self {
-        Self { feed_interpolation: true, displayed_rigs: 4, weapon: PhantomData }
+        Self { feed_interpolation: true, displayed_rigs: 4, patience: Duration::from_secs(2), weapon: PhantomData }
     }
 }
 
@@ -59,6 +67,15 @@ impl<W: ShotData> ShotClientPlugin<W> {
     pub fn with_displayed_rigs(self, displayed_rigs: usize) -> Self {
         Self { displayed_rigs, ..self }
     }
+
+    /// How long, in real time, a [prediction](super::PredictShots) waits for its verdict before it is
+    /// [`TimedOut`](super::Settlement::TimedOut). Default: 2 s.
+    ///
+    /// Too low, and on bad lines what was shown is given up although its verdict is on the way; too high, and what was wrong
+    /// is undone late.
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
 }
 
 /// The steps of the client in each frame.
@@ -66,12 +83,17 @@ impl<W: ShotData> ShotClientPlugin<W> {
 pub enum ShotClientSystems {
     /// Verdicts that have come become [`VerdictReceived`]: in `PreUpdate`.
     ReceiveVerdicts,
+    /// What was predicted of the shots is held against their verdicts, and becomes [`PredictionSettled`]: in `PreUpdate`.
+    SettlePredictions,
     /// What jumps is held where it was until its jump is on the screen: in `Update`, between lightyear's
     /// `InterpolationSystems::Prepare` and `Interpolate`.
     HoldSegments,
     /// [`Displayed`] is set to the instant that interpolated entities now stand at: in `Update`, after all of lightyear's
     /// `InterpolationSystems`.
     RememberDisplayed,
+    /// Rigs and occluders are recorded as this frame draws them, for [`PredictShots`](super::PredictShots): in `PostUpdate`,
+    /// after Bevy's animation and its `TransformSystems::Propagate`. Not for the host of a listen server.
+    RecordDisplayed,
     /// The shots of this frame are handed to lightyear: in `PostUpdate`.
     SendShots,
 }
@@ -99,16 +121,26 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
             "`ShotClientPlugin` needs `{}` to be added before it",
             ShortName::of::<ShotProtocolPlugin<W>>(),
         );
+        init_records(app);
         app.init_resource::<Displayed>()
             .init_resource::<PresentationEpoch>()
             .init_resource::<ShownEntities>()
             .insert_resource(DisplayedLimit(self.displayed_rigs))
             .register_diagnostic(starved_frames())
             .init_resource::<Outbox<W>>()
+            .init_resource::<OpenPredictions>()
+            .init_resource::<DrawnRecord>()
+            .insert_resource(Patience(self.patience))
             .add_message::<VerdictReceived>()
+            .add_message::<PredictionSettled>()
             .add_observer(relabel_shots::<W>)
             .add_observer(follow_shift)
-            .configure_sets(PreUpdate, ShotClientSystems::ReceiveVerdicts.after(MessageSystems::Receive))
+            .configure_sets(
+                PreUpdate,
+                (ShotClientSystems::ReceiveVerdicts, ShotClientSystems::SettlePredictions)
+                    .chain()
+                    .after(MessageSystems::Receive),
+            )
             .configure_sets(
                 Update,
                 ShotClientSystems::HoldSegments
@@ -116,11 +148,18 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
                     .before(InterpolationSystems::Interpolate),
             )
             .configure_sets(Update, ShotClientSystems::RememberDisplayed.after(InterpolationSystems::All))
+            .configure_sets(PostUpdate, ShotClientSystems::RecordDisplayed.after(TransformSystems::Propagate))
             .configure_sets(
                 PostUpdate,
                 ShotClientSystems::SendShots.after(SyncSystems::Sync).before(MessageSystems::Send),
             )
-            .add_systems(PreUpdate, receive_verdicts.in_set(ShotClientSystems::ReceiveVerdicts))
+            .add_systems(
+                PreUpdate,
+                (
+                    receive_verdicts.in_set(ShotClientSystems::ReceiveVerdicts),
+                    settle_predictions.in_set(ShotClientSystems::SettlePredictions),
+                ),
+            )
             .add_systems(
                 Update,
                 (
@@ -132,13 +171,35 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
                         .in_set(ShotClientSystems::RememberDisplayed),
                 ),
             )
-            .add_systems(PostUpdate, send_shots::<W>.in_set(ShotClientSystems::SendShots));
+            .add_systems(
+                PostUpdate,
+                (
+                    (adopt_collider_scale, record_history, record_occluders, forget_gone, note_drawn)
+                        .chain()
+                        .in_set(ShotClientSystems::RecordDisplayed),
+                    send_shots::<W>.in_set(ShotClientSystems::SendShots),
+                ),
+            );
         app.register_required_components::<Interpolated, ViewState>();
         app.register_required_components::<Interpolated, Repeats>();
         if self.feed_interpolation {
             app.init_resource::<InterpolationFeed>()
                 .add_observer(learn_send_interval)
                 .add_systems(PostUpdate, feed_interpolation.before(SyncSystems::Sync));
+        }
+    }
+
+    /// Here, since the plugin of the server may be added later than this one.
+    fn finish(&self, app: &mut App) {
+        if app.is_plugin_added::<LagCompensationPlugin>() {
+            // It records each tick by itself, and a host sees those records.
+            app.configure_sets(PostUpdate, ShotClientSystems::RecordDisplayed.run_if(shows_the_past));
+            return;
+        }
+        app.add_systems(FixedPreUpdate, follow_local_timeline);
+        if !app.world().contains_resource::<LagCompensationConfig>() {
+            let newest_only = LagCompensationConfig { history: Duration::ZERO, ..default() };
+            app.insert_resource(newest_only);
         }
     }
 }

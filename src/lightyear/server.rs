@@ -170,7 +170,7 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
     }
 }
 
-fn follow_local_timeline(local: Res<LocalTimeline>, mut tick: ResMut<CurrentTick>) {
+pub(super) fn follow_local_timeline(local: Res<LocalTimeline>, mut tick: ResMut<CurrentTick>) {
     tick.set_if_neq(CurrentTick(Tick(local.tick().0)));
 }
 

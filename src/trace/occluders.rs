@@ -162,4 +162,9 @@ impl OccluderTombstones {
     pub(super) fn tells_of(&self, entity: Entity, view: ViewTime) -> bool {
         self.0.iter().any(|(gone, history)| *gone == entity && history.reaches(view))
     }
+
+    #[cfg(feature = "lightyear")]
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
