@@ -154,7 +154,10 @@ impl Shape {
     pub fn normal_at(self, pose: Isometry3d, point: Vec3) -> Option<Dir3> {
         let local = Vec3::from(pose.inverse_transform_point(point));
         let normal = match self {
-            Shape::Capsule { half_height, .. } => local - Vec3::Y * local.y.clamp(-half_height, half_height),
+            Shape::Capsule { half_height, .. } => {
+                let half_height = half_height.max(0.0);
+                local - Vec3::Y * local.y.clamp(-half_height, half_height)
+            }
             Shape::Ball { .. } => local,
             Shape::Cuboid { half_extents } => {
                 let depth = local.abs() - half_extents;

@@ -36,12 +36,8 @@ use screen::{Screen, Window};
 use sustained::Kind;
 
 pub use filter::RewoundFilter;
-<<<<<<< HEAD
-pub(crate) use occluders::{OccluderHistory, record_occluders};
-pub(crate) use projectiles::fly_projectiles;
-=======
 pub(crate) use occluders::{OccluderHistory, OccluderTombstones, record_occluders};
->>>>>>> predict
+pub(crate) use projectiles::fly_projectiles;
 pub use query::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose, RewoundQuery};
 pub(crate) use scale::adopt_collider_scale;
 pub(crate) use sustained::{SustainedAttacks, continue_attacks, release_trigger};

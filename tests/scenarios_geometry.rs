@@ -60,7 +60,7 @@ fn b49_the_nearest_target_wins_however_large_the_way_of_another_one_is() {
 fn b58_the_pose_that_a_miss_was_tested_against_can_be_asked_for() {
     let mut range = Range::new(Hitbox::ball(0.05));
     range.app.run_to(Tick(99));
-    let shot = range.shot(x(11.85), 5.5);
+    let shot = range.shot(x(11.9), 5.5);
     let miss = range.app.judge(shot).unwrap_err();
     let tested = miss.evidence.rigs[0].unwrap();
     let target = range.target;

@@ -135,7 +135,8 @@ fn a_sweep_of_just_the_distance_arrives_and_one_that_is_shorter_does_not() {
     let wall = Shape::Cuboid { half_extents: Vec3::new(2.0, 2.0, 0.5) };
     let capsule = Shape::Capsule { half_height: 0.5, radius: 0.25 };
     let pose = Isometry3d::from_xyz(0.0, 0.0, 10.0);
-    for moving in [Shape::Ball { radius: 0.5 }, capsule, Shape::Cuboid { half_extents: Vec3::splat(0.5) }] {
+    let odd = Shape::Capsule { half_height: 0.6, radius: 0.3 };
+    for moving in [Shape::Ball { radius: 0.5 }, capsule, Shape::Cuboid { half_extents: Vec3::splat(0.5) }, odd] {
         let cast = |range| wall.cast_shape(pose, moving, Isometry3d::IDENTITY, Dir3::Z, range);
         let way = cast(100.0).unwrap();
         assert_eq!((cast(way), cast(way - 1e-4)), (Some(way), None), "{moving:?}");
@@ -158,7 +159,10 @@ fn what_is_not_a_number_is_never_met_and_ends() {
             assert_eq!(a.cast_shape(pose, b, Isometry3d::IDENTITY, Dir3::Z, 10.0), None);
             assert_eq!(a.closest_points(pose, b, Isometry3d::IDENTITY), None);
             assert_eq!(blow.meets(a, pose), None);
+            assert_eq!(a.cast_ray(pose, Ray3d::new(Vec3::ZERO, Dir3::Z), 10.0), None);
         }
+        let odd = Shape::Capsule { half_height: bad, radius: 0.1 };
+        let _ = (odd.normal_at(Isometry3d::IDENTITY, Vec3::Y), odd.closest_point(Isometry3d::IDENTITY, Vec3::Y));
         let huge = Shape::Ball { radius: bad };
         let _ = huge.cast_shape(Isometry3d::IDENTITY, cube, Isometry3d::IDENTITY, Dir3::Z, 10.0);
     }

@@ -62,6 +62,9 @@ pub(super) fn cast_at_capsule(origin: DVec3, direction: DVec3, half_axis: DVec3,
 
 /// First hit of a ray with the box from `-half_extents` to `half_extents` along the axes.
 pub(super) fn cast_at_cuboid(origin: DVec3, direction: DVec3, half_extents: DVec3) -> Option<f64> {
+    if origin.is_nan() {
+        return None;
+    }
     let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
     for axis in 0..3 {
         if direction[axis] == 0.0 {

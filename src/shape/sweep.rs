@@ -44,7 +44,7 @@ impl Shape {
                 let (origin, half_axis) = (resting.center() - start.center(), start.half_axis());
                 cast_at_capsule(origin, -direction, half_axis, resting.radius() + start.radius())
             }
-            _ => approach(&resting, &start, direction, f64::from(range)),
+            _ => approach(&resting, &start, direction, range),
         }? as f32;
         (distance <= range).then_some(distance)
     }
@@ -54,7 +54,7 @@ impl Shape {
 ///
 /// The distance between two convex solids is a convex function of the way of one of them. So Newton's method comes to the first
 /// touch from before it, and never passes it.
-fn approach(resting: &Placed, start: &Placed, direction: DVec3, range: f64) -> Option<f64> {
+fn approach(resting: &Placed, start: &Placed, direction: DVec3, range: f32) -> Option<f64> {
     /// Metres that count as none.
     const TOUCH: f64 = 1e-8;
     /// Metres that count as none where two brush past each other, and Newton's method halves the rest with each step.
@@ -74,10 +74,10 @@ fn approach(resting: &Placed, start: &Placed, direction: DVec3, range: f64) -> O
             break;
         }
         way += left / speed;
-        // Written so that what is not a number ends here, too.
-        if !(way <= range) {
+        // Rounded, as the answer will be; and written so that what is not a number ends here, too.
+        if !(way as f32 <= range) {
             break;
         }
     }
-    (left <= BRUSH && way <= range).then_some(way)
+    (left <= BRUSH && way as f32 <= range).then_some(way)
 }
