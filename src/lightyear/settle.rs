@@ -123,6 +123,10 @@ pub(super) fn settle_predictions(
 #[cfg(test)]
 mod tests {
     use bevy::ecs::system::RunSystemOnce;
+    use lightyear::{
+        connection::network_topology::NetworkingMetadata,
+        prelude::{PeerId, RemoteId},
+    };
 
     use super::*;
     use crate::{
@@ -186,7 +190,8 @@ mod tests {
     /// A connected client with predictions of hits: shot and part.
     fn client(predictions: &[(u32, u32)]) -> World {
         let mut world = World::new();
-        world.spawn((Client, Connected));
+        world.init_resource::<NetworkingMetadata>();
+        world.spawn((Client, RemoteId(PeerId::Server), Connected));
         let of = |&(sequence, part)| {
             let (shot, hit) = (ShotId::local(sequence), Some(torso(RIG)));
             PredictedShot { shot, part, hit, predicted_at: Duration::ZERO }
