@@ -11,6 +11,8 @@ use bevy::prelude::*;
 pub use blast::Blast;
 pub use bullet::{Bullet, Piercing, Resistance};
 pub use pellets::PelletPattern;
+#[cfg(feature = "lightyear")]
+pub(crate) use pellets::mix;
 pub use projectile::{Ballistics, Projectile};
 pub use swing::{Beam, Swing, SwingShape};
 

@@ -1,11 +1,14 @@
 //! What the server knows of a connection.
 
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::{
+    ecs::{entity::Entities, system::SystemParam},
+    prelude::*,
+};
 use bevy_replicon::prelude::VisibilityFilter;
 use lightyear::prelude::{PingManager, PredictionTarget, RemoteId, client::Client};
 
 use super::{ShotData, ShotServerConfig, inbox::Inbox};
-use crate::shot::{ConnectionDelay, RoundTripEstimate, SentTicks, ShotEvent, Shown};
+use crate::shot::{ConnectionDelay, DisplayedRigs, RoundTripEstimate, SentTicks, ShotEvent, Shown};
 
 /// How often a link's own pings have come back, and what they told.
 #[derive(Component, Default)]
@@ -44,12 +47,25 @@ pub(super) fn measure_connections<W: ShotData>(
 /// Which clients have been told to predict which rigs.
 #[derive(SystemParam)]
 pub(super) struct PredictedRigs<'w, 's> {
+    entities: &'w Entities,
     links: Query<'w, 's, &'static RemoteId>,
     targets: Query<'w, 's, &'static PredictionTarget>,
     parents: Query<'w, 's, &'static ChildOf>,
 }
 
 impl PredictedRigs<'_, '_> {
+    /// Without what the server does not know (any more): lightyear maps that to the placeholder. Of what is gone, nobody can tell
+    /// whether it was predicted; a client's screen shows it until it hears of that.
+    pub(super) fn known(&self, displayed: DisplayedRigs) -> DisplayedRigs {
+        let is_gone = |rig| !self.entities.contains_spawned(rig);
+        displayed.map(|named| {
+            named.filter(|named| {
+                let was_predicted = matches!(named.shown, Shown::Predicted(_)) && is_gone(named.rig);
+                named.rig != Entity::PLACEHOLDER && !was_predicted
+            })
+        })
+    }
+
     /// Whether a shot calls something predicted that this client has to interpolate.
     pub(super) fn refuses(&self, shot: &ShotEvent, link: Entity) -> bool {
         let mut named = shot.displayed.iter().flatten().flatten();

@@ -50,10 +50,15 @@ pub struct FireShots<'w, 's, W: ShotData = ()> {
 /// On the client, how far an entity reaches from its origin, in metres, with all its hitboxes. Default: 2.
 ///
 /// Each shot names what a few entities on the screen were made of, and this tells which ones it passes closest to. Put it on
-/// what is larger than a figure: vehicles, doors.
+/// what is larger than a figure: vehicles, doors; and [`ShotReach::NONE`] on what no shot can hit.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Component, Default)]
 pub struct ShotReach(pub f32);
+
+impl ShotReach {
+    /// Of what no shot can hit, such as a rocket: no shot names it, and none loses its view time because it passes near it.
+    pub const NONE: Self = Self(f32::NEG_INFINITY);
+}
 
 impl Default for ShotReach {
     fn default() -> Self {

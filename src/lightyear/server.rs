@@ -21,8 +21,8 @@ use crate::{
     plugin::LagCompensationPlugin,
     schedule::LagCompensationSystems,
     shot::{
-        ConnectionDelay, DisplayedRigs, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent,
-        ShotId, Verdicts, report_verdicts,
+        ConnectionDelay, Evidence, HitConfirmed, HitRejected, RejectReason, SentTicks, ShotEvent, ShotId, Verdicts,
+        report_verdicts,
     },
     time::{CurrentTick, Tick},
     trace::record_occluders,
@@ -254,7 +254,7 @@ fn release_shots<W: ShotData>(
                 id: ShotId { connection: connection_of(link), sequence: request.sequence },
                 range: request.range,
                 view_time: request.view_time,
-                displayed: request.displayed.map(known_rigs),
+                displayed: request.displayed.map(|displayed| predicted.known(displayed)),
                 link: Some(link),
                 epoch: request.epoch,
                 ..ShotEvent::new(answer_to, request.command_tick, request.origin, request.direction)
@@ -274,11 +274,6 @@ fn release_shots<W: ShotData>(
             }
         });
     }
-}
-
-/// Without the rigs that the server does not know (any more): lightyear maps those to the placeholder.
-fn known_rigs(displayed: DisplayedRigs) -> DisplayedRigs {
-    displayed.map(|rig| rig.filter(|displayed| displayed.rig != Entity::PLACEHOLDER))
 }
 
 /// Notes the tick whose state is about to be sent: the last one of this frame, when it is time to send.

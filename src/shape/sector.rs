@@ -47,7 +47,7 @@ impl Sector {
     pub fn meets(&self, shape: Shape, pose: Isometry3d) -> Option<Vec3> {
         let nearest = shape.closest_point(pose, self.apex);
         let distance = nearest.distance(self.apex);
-        if !(distance <= self.reach) {
+        if distance > self.reach || distance.is_nan() {
             return None;
         }
         let is_all_around = self.half_angle > FRAC_PI_2;

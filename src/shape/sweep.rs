@@ -74,8 +74,8 @@ fn approach(resting: &Placed, start: &Placed, direction: DVec3, range: f32) -> O
             break;
         }
         way += left / speed;
-        // Rounded, as the answer will be; and written so that what is not a number ends here, too.
-        if !(way as f32 <= range) {
+        // Rounded, as the answer will be.
+        if way as f32 > range || way.is_nan() {
             break;
         }
     }

@@ -13,6 +13,8 @@ use super::{
 #[derive(Resource, Default)]
 pub(crate) struct Verdicts {
     answers: Vec<Answer>,
+    volleys: Vec<VolleyJudged>,
+    pierced: Vec<WallPierced>,
     /// The outcome of each shot as a whole.
     outcomes: Vec<Outcome>,
 }
@@ -20,8 +22,6 @@ pub(crate) struct Verdicts {
 enum Answer {
     Confirmed(HitConfirmed),
     Rejected(HitRejected),
-    Volley(VolleyJudged),
-    Pierced(WallPierced),
 }
 
 struct Outcome {
@@ -47,11 +47,11 @@ impl Verdicts {
     }
 
     pub(crate) fn judge_volley(&mut self, volley: VolleyJudged) {
-        self.answers.push(Answer::Volley(volley));
+        self.volleys.push(volley);
     }
 
     pub(crate) fn pierce(&mut self, wall: WallPierced) {
-        self.answers.push(Answer::Pierced(wall));
+        self.pierced.push(wall);
     }
 
     /// Counts a shot that has got all its verdicts: why it hit nothing, or `None` if it did.
@@ -91,15 +91,13 @@ pub(crate) fn report_verdicts(
                 rejected.write(rejection);
                 commands.trigger(rejection);
             }
-            Answer::Volley(volley) => {
-                volleys.write(volley);
-                commands.trigger(volley);
-            }
-            Answer::Pierced(wall) => {
-                pierced.write(wall);
-            }
         }
     }
+    for volley in verdicts.volleys.drain(..) {
+        volleys.write(volley);
+        commands.trigger(volley);
+    }
+    pierced.write_batch(verdicts.pierced.drain(..));
 }
 
 /// Measures what became of the shots of this tick.

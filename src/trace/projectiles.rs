@@ -22,14 +22,11 @@ use crate::{
 /// Spawns the projectile of an admitted shot.
 pub(super) fn launch(mut shot: AdmittedShot, projectile: Projectile, now: Tick, order: u64, commands: &mut Commands) {
     let Evidence { command_tick, view_time, link, .. } = shot.evidence;
-    let earliest = ViewTime::at(command_tick - projectile.max_catch_up);
-    let view = if view_time.is_before(earliest) {
+    let view = projectile.leaves_at(view_time, command_tick);
+    if view != view_time {
         let cut = Adjustment { policy: CheckPolicy::Clamp, reason: RejectReason::ViewTimeTooOld };
         shot.evidence.adjusted.get_or_insert(cut);
-        earliest
-    } else {
-        view_time
-    };
+    }
     let flight = CompensatedProjectile::launch(shot, projectile, view, now, order);
     let entity = commands.spawn((flight, Transform::from_translation(flight.place))).id();
     let launched = ProjectileLaunched { projectile: entity, shooter: shot.shooter, shot: shot.id, link };
@@ -100,8 +97,7 @@ fn fly(flight: &mut CompensatedProjectile, query: &RewoundQuery, now: Tick, budg
             (ViewTime::at(flight.launched).ticks_after(flight.view).min(1.0), flight.view)
         };
         if tested_at != ViewTime::at(now) {
-            let Some(left) = budget.checked_sub(1) else { return None };
-            *budget = left;
+            *budget = budget.checked_sub(1)?;
         }
         let left = f64::from(flight.projectile.ticks) - flight.flown;
         let impact = step(flight, query, ticks.min(left), tested_at);

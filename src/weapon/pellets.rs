@@ -103,8 +103,8 @@ fn at_random(pellet: u32, seed: u32) -> Vec2 {
     Vec2::new(cos, sin) * unit(bits).sqrt()
 }
 
-/// Scatters the bits of a number: SplitMix64, <https://doi.org/10.1145/2714064.2660195>.
-fn mix(number: u64) -> u64 {
+/// Scatters the bits of a number: `SplitMix64`, <https://doi.org/10.1145/2714064.2660195>.
+pub(crate) fn mix(number: u64) -> u64 {
     let z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -3,6 +3,7 @@
 use bevy::{math::ops, prelude::*};
 
 use super::Blast;
+use crate::time::{Tick, ViewTime};
 
 /// A rocket, a grenade, an arrow.
 #[derive(Clone, Copy, PartialEq, Debug, Reflect)]
@@ -67,6 +68,16 @@ impl Projectile {
     /// The same with an explosion at its end.
     pub const fn with_blast(self, blast: Blast) -> Self {
         Self { blast: Some(blast), ..self }
+    }
+
+    /// The instant at which it leaves the muzzle: the view time of its shot, or [`max_catch_up`](Self::max_catch_up) before the
+    /// command tick if that is later.
+    ///
+    /// Server and client find the same. In each tick from then on, the projectile has flown since this instant, however late
+    /// its shot reached the server.
+    pub fn leaves_at(&self, view: ViewTime, command_tick: Tick) -> ViewTime {
+        let earliest = ViewTime::at(command_tick - self.max_catch_up);
+        if view.is_before(earliest) { earliest } else { view }
     }
 }
 
