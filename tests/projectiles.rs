@@ -1,6 +1,7 @@
 //! Projectiles catch up through the past, and then fly on in the present; each ends in one verdict.
 
 #[path = "fixture/runner.rs"]
+#[expect(dead_code, reason = "nobody fires bullets here")]
 mod runner;
 
 use bevy::prelude::*;

@@ -31,7 +31,7 @@ const WINDOW: u32 = 40;
 struct Random(u64);
 
 impl Random {
-    /// SplitMix64.
+    /// `SplitMix64`.
     fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -177,7 +177,7 @@ struct Swinging;
 
 fn walk(mut walkers: Query<(&mut Transform, &Walker)>, tick: Res<CurrentTick>) {
     for (mut transform, Walker(way, axis)) in &mut walkers {
-        let forth = if tick.0.0 / 32 % 2 == 0 { 1.0 } else { -1.0 };
+        let forth = if (tick.0.0 / 32).is_multiple_of(2) { 1.0 } else { -1.0 };
         transform.translation += *way * forth;
         transform.rotation = (Quat::from_axis_angle(*axis, 0.05) * transform.rotation).normalize();
     }
@@ -193,7 +193,7 @@ fn swing(mut limbs: Query<&mut Transform, With<Swinging>>, tick: Res<CurrentTick
 
 fn remember(mut oracle: ResMut<Oracle>, transforms: Query<&Transform>, walkers: Query<(), With<Walker>>) {
     let pose = |entity: Entity| {
-        let transform = transforms.get(entity).unwrap();
+        let transform = transforms.get(entity).expect("nothing is despawned");
         (transform.translation.as_dvec3(), transform.rotation.as_dquat().normalize())
     };
     for known in &mut oracle.known {
@@ -303,8 +303,8 @@ fn ask(
                 assert!(crossings.is_sorted_by(|a, b| a.entry <= b.entry));
                 let all = || hitboxes.iter().chain(&walls);
                 for crossing in &*crossings {
-                    let entity = crossing.met.entity().unwrap();
-                    let (_, solid) = all().find(|(known, _)| known.entity == entity).unwrap();
+                    let entity = crossing.met.entity().expect("everything has one");
+                    let (_, solid) = all().find(|(known, _)| known.entity == entity).expect("it should be known");
                     let at = |way: f32| solid.distance_to(origin + direction * f64::from(way));
                     assert!(at(crossing.entry) < RAY && at(crossing.exit) < RAY, "{context:?}: {crossing:?}");
                     assert!(solid.grown(TIE).meet_ray(origin, direction, 2.0 * f64::from(RANGE)).is_some());
@@ -328,7 +328,11 @@ fn ask(
                 met[2] += u32::from(check_first(hit, &hitboxes, 20.0, SWEEP, meet, &context));
                 check_first(blocker_of(cast.blocker), &walls, 20.0, SWEEP, meet, &context);
                 for (point, way, entity) in touches(&cast) {
-                    let (_, solid) = hitboxes.iter().chain(&walls).find(|(known, _)| known.entity == entity).unwrap();
+                    let (_, solid) = hitboxes
+                        .iter()
+                        .chain(&walls)
+                        .find(|(known, _)| known.entity == entity)
+                        .expect("it should be known");
                     assert!(solid.distance_to(point.as_dvec3()) < SWEEP, "{context:?}: {point} is not on {entity}");
                     let arrived = moving.moved(direction * f64::from(way));
                     assert!(arrived.distance_to(point.as_dvec3()) < SWEEP, "{context:?}: {point} is not at the shape");
@@ -425,6 +429,7 @@ fn question(random: &mut Random, hitboxes: &Solids) -> Ray3d {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are wanted")]
 fn every_question_has_the_answer_of_the_oracle() {
     let wanted = std::env::var("ORACLE_QUERIES").ok().and_then(|number| number.parse().ok()).unwrap_or(5_000);
     let mut app = world();

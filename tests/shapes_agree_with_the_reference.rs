@@ -1,6 +1,7 @@
 //! Distances, sweeps, crossings and sectors of two shapes agree with a plain and slow reference in `f64`.
 
 #[path = "fixture/oracle.rs"]
+#[expect(dead_code, reason = "rays have a reference of their own")]
 mod oracle;
 
 use core::f32::consts::FRAC_PI_2;
@@ -20,7 +21,7 @@ fn cases<T>(number: u32, strategy: impl Strategy<Value = T>, mut check: impl FnM
     let mut runner = TestRunner::deterministic();
     let more = std::env::var("REFERENCE_FACTOR").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1);
     for _ in 0..number * more {
-        check(strategy.new_tree(&mut runner).unwrap().current());
+        check(strategy.new_tree(&mut runner).expect("each strategy has values").current());
     }
 }
 

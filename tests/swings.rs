@@ -1,6 +1,7 @@
 //! Blows last some ticks and meet each victim once; beams burn on and are judged tick by tick.
 
 #[path = "fixture/runner.rs"]
+#[expect(dead_code, reason = "nobody fires bullets here")]
 mod runner;
 
 use core::{f32::consts::FRAC_PI_4, time::Duration};
