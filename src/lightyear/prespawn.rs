@@ -11,42 +11,35 @@ use crate::{shot::ShotId, weapon::mix};
 /// [`ProjectileLaunched::link`](crate::ProjectileLaunched::link). Of the shot's id only the sequence number counts, which both
 /// sides know.
 ///
-/// # On the client
-///
-/// The projectile flies from [`Projectile::leaves_at`](crate::Projectile::leaves_at) on, as the server's does: so the two are in
-/// the same place in each tick, unless the server judges the shot by another instant than the screen showed. Lightyear despawns
-/// in a rollback what was pre-spawned after the tick that it goes back to. So remember what was fired, and spawn it in its tick,
-/// each time that this is simulated:
+/// How a projectile flies is known from its start: its muzzle, its velocity, and [the instant](crate::Projectile::leaves_at) at
+/// which it left. This is all that has to be replicated, once for each. It flies as the client believes until the server's comes,
+/// and then as that does; the two are the same, unless the server judges the shot by another instant than the screen showed.
 ///
 /// ```
 /// use bevy::prelude::*;
-/// use bevy_hindsight::{Ballistics, Projectile, Tick, lightyear::*, prelude::*};
-/// use lightyear::prelude::{Controlled, LocalId, LocalTimeline, PreSpawned, client::Client};
+/// use bevy_hindsight::{
+///     Ballistics, CompensatedProjectile, Projectile, ProjectileLaunched, Tick, lightyear::*, prelude::*,
+/// };
+/// use lightyear::prelude::{
+///     Controlled, LocalId, LocalTimeline, NetworkTarget, PreSpawned, RemoteId, Replicate, client::Client,
+/// };
+/// use serde::{Deserialize, Serialize};
 ///
-/// /// Known on both sides.
 /// const ROCKET: Projectile = Projectile::new(60.0).flying(Ballistics { gravity: Vec3::new(0.0, -2.0, 0.0), drag: 0.0 });
 ///
-/// /// How a rocket flies.
-/// #[derive(Component, Clone, Copy)]
+/// /// Registered on both sides: `app.component::<Flight>().replicate()`.
+/// #[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
 /// struct Flight {
 ///     muzzle: Vec3,
 ///     velocity: Vec3,
 ///     left_at: ViewTime,
 /// }
 ///
-/// impl Flight {
-///     /// Where it is at an instant; in the muzzle until it leaves that.
-///     fn place(&self, at: ViewTime, time: &Time<Fixed>) -> Vec3 {
-///         let flown = self.left_at.ticks_before(at.tick) + f64::from(at.fraction_f32());
-///         let seconds = flown.max(0.0) * time.timestep().as_secs_f64();
-///         ROCKET.ballistics.fly(self.muzzle, self.velocity, seconds as f32).0
-///     }
-/// }
-///
-/// /// The rockets of this client, each with the tick of its shot and its hash.
+/// /// The rockets of this client, each with its tick and its hash.
 /// #[derive(Resource, Default)]
 /// struct Fired(Vec<(Tick, u64, Flight)>);
 ///
+/// /// Client, `FixedUpdate`.
 /// fn fire(
 ///     mut shots: FireShots,
 ///     displayed: Res<Displayed>,
@@ -64,47 +57,48 @@ use crate::{shot::ShotId, weapon::mix};
 ///     }
 /// }
 ///
+/// /// Client, `FixedUpdate`, after `fire`. A rollback despawns what was pre-spawned after the tick that it goes back to; when
+/// /// that tick is simulated again, this spawns it once more.
 /// fn spawn(fired: Res<Fired>, local: Res<LocalTimeline>, mut commands: Commands) {
 ///     for (_, hash, flight) in fired.0.iter().filter(|(tick, ..)| tick.0 == local.tick().0) {
-///         let place = Transform::from_translation(flight.muzzle);
-///         commands.spawn((*flight, place, PreSpawned::new(*hash), ShotReach::NONE));
+///         commands.spawn((*flight, Transform::default(), PreSpawned::new(*hash)));
 ///     }
 /// }
 ///
-/// fn fly(mut rockets: Query<(&mut Transform, &Flight)>, local: Res<LocalTimeline>, time: Res<Time<Fixed>>) {
-///     let now = ViewTime::at(Tick(local.tick().0));
+/// /// Client, `Update`, in [`ShotClientSystems::RememberDisplayed`] or after it.
+/// fn draw(mut rockets: Query<(&mut Transform, &Flight)>, displayed: Res<Displayed>, time: Res<Time<Fixed>>) {
+///     let Some(view) = displayed.view_time() else { return };
 ///     for (mut transform, flight) in &mut rockets {
-///         transform.translation = flight.place(now, &time);
+///         let flown = flight.left_at.ticks_before(view.tick) + f64::from(view.fraction_f32());
+///         let seconds = flown.max(0.0) * time.timestep().as_secs_f64();
+///         transform.translation = ROCKET.ballistics.fly(flight.muzzle, flight.velocity, seconds as f32).0;
 ///     }
 /// }
-/// # App::new().add_systems(FixedUpdate, (fire.run_if(|| true), spawn, fly).chain());
+///
+/// /// Server.
+/// fn dress(
+///     launched: On<ProjectileLaunched>,
+///     rockets: Query<&CompensatedProjectile>,
+///     clients: Query<&RemoteId>,
+///     mut commands: Commands,
+/// ) {
+///     let Ok(rocket) = rockets.get(launched.projectile) else { return };
+///     let flight = Flight { muzzle: rocket.place(), velocity: rocket.velocity(), left_at: rocket.view_time() };
+///     let mut projectile = commands.entity(launched.projectile);
+///     projectile.insert((flight, Replicate::to_clients(NetworkTarget::All)));
+///     if let Some((link, client)) = launched.link.and_then(|link| Some((link, clients.get(link).ok()?))) {
+///         projectile.insert(PreSpawned::new(prespawn_hash(client.0, launched.shot)).for_client(link));
+///     }
+/// }
+/// # App::new().add_observer(dress).add_systems(FixedUpdate, (fire, spawn).chain()).add_systems(Update, draw);
 /// ```
 ///
-/// This place is that of the client's present, some ticks ahead of the others on the screen, and of the muzzle. Draw the rocket
-/// at `flight.place(view, &time)` for the `view` of [`Displayed`](super::Displayed): there it leaves the muzzle, and meets what the
-/// screen shows when the server says that it does.
+/// Drawn at the instant of [`Displayed`](super::Displayed), a rocket leaves the muzzle on the screen, and meets what the screen
+/// shows when the server says that it does. Where it is in the client's own tick, `left_at` to that tick along its way, is where
+/// the server's is in the same tick: [`max_catch_up`](crate::Projectile::max_catch_up) ahead of the muzzle when it is fired.
 ///
 /// A shot that the server refuses gets no projectile, nor one that meets something in its first tick: lightyear despawns what
 /// has not been matched after 50 ticks, and a game may do so when the verdict comes.
-///
-/// # On the server
-///
-/// ```
-/// use bevy::prelude::*;
-/// use bevy_hindsight::{ProjectileLaunched, lightyear::prespawn_hash};
-/// use lightyear::prelude::{InterpolationTarget, NetworkTarget, PreSpawned, PredictionTarget, RemoteId, Replicate};
-///
-/// fn dress(launched: On<ProjectileLaunched>, clients: Query<&RemoteId>, mut commands: Commands) {
-///     let Some((link, client)) = launched.link.and_then(|link| Some((link, clients.get(link).ok()?))) else { return };
-///     commands.entity(launched.projectile).insert((
-///         PreSpawned::new(prespawn_hash(client.0, launched.shot)).for_client(link),
-///         Replicate::to_clients(NetworkTarget::All),
-///         PredictionTarget::to_clients(NetworkTarget::Single(client.0)),
-///         InterpolationTarget::to_clients(NetworkTarget::AllExceptSingle(client.0)),
-///     ));
-/// }
-/// # App::new().add_observer(dress);
-/// ```
 pub fn prespawn_hash(peer: PeerId, shot: ShotId) -> u64 {
     mix(mix(peer.to_bits()) ^ u64::from(shot.sequence))
 }
