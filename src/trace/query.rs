@@ -36,8 +36,8 @@ use crate::{
 ///
 /// # Cost
 ///
-/// Each question looks at the bounds of every rig and occluder (about 20 ns for each) and at the hitboxes of those that it comes
-/// near (about 20 ns for a hitbox and a ray, a microsecond for a hitbox and a box). Lists that are filled keep their memory.
+/// Each question looks at the bounds of every rig and occluder, and at the hitboxes of those that it comes near. A ray through 64
+/// rigs of 19 hitboxes takes about 5 µs (`cargo bench --bench record_and_trace`). Lists that are filled keep their memory.
 ///
 /// ```
 /// use bevy::prelude::*;
