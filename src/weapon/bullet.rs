@@ -63,6 +63,7 @@ impl Piercing {
 /// let door = Resistance::new(5.0, 400.0);
 /// assert_eq!(door.cost(0.04), 21.0);
 /// assert_eq!(Resistance::IMPENETRABLE.cost(0.001), f32::INFINITY);
+/// assert_eq!(Resistance::NONE.cost(f32::INFINITY), f32::INFINITY);
 /// ```
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default, Reflect)]
 #[reflect(Component, Default)]
@@ -86,7 +87,6 @@ impl Resistance {
 
     /// The cost of so many metres of it; infinite for what has no far side.
     pub fn cost(self, thickness: f32) -> f32 {
-        // Nothing times infinity is not a number.
-        self.surface + if self.per_metre == 0.0 && thickness.is_finite() { 0.0 } else { self.per_metre * thickness }
+        if thickness.is_finite() { self.surface + self.per_metre * thickness } else { f32::INFINITY }
     }
 }
