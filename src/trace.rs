@@ -3,6 +3,7 @@
 //! Hitboxes are tested as plain data, straight from history: there is no collider to move back and forth, and nothing to
 //! restore. This is the only place that knows rapier.
 
+mod answer;
 mod arena;
 mod blast;
 mod bullets;
@@ -35,10 +36,11 @@ use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
 use sustained::Kind;
 
+pub use answer::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose};
 pub use filter::RewoundFilter;
 pub(crate) use occluders::{OccluderHistory, OccluderTombstones, record_occluders};
 pub(crate) use projectiles::fly_projectiles;
-pub use query::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose, RewoundQuery};
+pub use query::RewoundQuery;
 pub(crate) use scale::adopt_collider_scale;
 pub(crate) use sustained::{SustainedAttacks, continue_attacks, release_trigger};
 

@@ -3,8 +3,9 @@
 use bevy::prelude::*;
 
 use super::{
+    answer::{Crossing, Met},
     filter::RewoundFilter,
-    query::{Crossing, Met, RewoundQuery},
+    query::RewoundQuery,
     region::Fan,
     rigs::Nearest,
     screen::Screen,

@@ -2,12 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::{
-    blast,
-    filter::RewoundFilter,
-    query::{RewoundCast, RewoundQuery},
-    screen::Screen,
-};
+use super::{answer::RewoundCast, blast, filter::RewoundFilter, query::RewoundQuery, screen::Screen};
 use crate::{
     policy::CheckPolicy,
     shape::Shape,
