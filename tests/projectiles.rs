@@ -111,6 +111,7 @@ fn what_falls_falls_by_half_of_g_t_squared_and_what_its_time_is_over_has_missed(
     let found = answers(&mut range.app, vec![shot], 70);
     let [(tick, Err(rejection))] = &found[..] else { panic!("{found:?}") };
     assert_eq!((*tick, rejection.reason), (Tick(164), RejectReason::Missed));
+    assert_eq!((rejection.evidence.command_tick, rejection.evidence.judged_at), (Tick(100), Tick(164)));
     let told = range.app.world().resource::<Told>();
     let [ended] = told.ended[..] else { panic!("one end: {:?}", told.ended) };
     assert!(ended.place.abs_diff_eq(Vec3::new(-50.0, -9.81 / 2.0, 20.0), 1e-3), "{ended:?}");

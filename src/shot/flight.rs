@@ -2,9 +2,9 @@
 
 use bevy::prelude::*;
 
-use super::{AdmittedShot, RejectReason, ShotId, Verdicts};
+use super::{AdmittedShot, Evidence, RejectReason, ShotId, Verdicts};
 use crate::{
-    time::{Tick, ViewTime},
+    time::{CurrentTick, Tick, ViewTime},
     weapon::Projectile,
 };
 
@@ -145,10 +145,12 @@ impl CompensatedProjectile {
 pub(crate) fn answer_for_despawned(
     removed: On<Remove, CompensatedProjectile>,
     projectiles: Query<&CompensatedProjectile>,
+    tick: Res<CurrentTick>,
     mut verdicts: ResMut<Verdicts>,
 ) {
     if let Ok(CompensatedProjectile { shot, has_ended: false, .. }) = projectiles.get(removed.entity) {
-        verdicts.reject(shot.rejected(0, RejectReason::Missed, shot.evidence));
+        let evidence = Evidence { judged_at: tick.0, ..shot.evidence };
+        verdicts.reject(shot.rejected(0, RejectReason::Missed, evidence));
         verdicts.count(&shot.evidence, Some(RejectReason::Missed));
     }
 }

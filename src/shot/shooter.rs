@@ -78,12 +78,14 @@ impl Shooters<'_, '_> {
     ) -> bool {
         let is_kept = config.cease_fire || self.ceased.contains(shooter);
         let is_dead = || self.is_dead(shooter, tick, config.dead_shooters);
-        self.exists(shooter) && !is_kept && self.life(shooter) == life && !is_dead()
+        self.exists(shooter) && !is_kept && self.life(shooter, tick) == life && !is_dead()
     }
 
-    /// In which of their lives the shooter is, if they have any.
-    pub(crate) fn life(&self, shooter: Entity) -> Option<LifeNumber> {
-        self.lives.get(shooter).ok().map(Life::number)
+    /// In which of their lives the shooter was in a tick, if they have any; in which they are now if that is not known.
+    pub(crate) fn life(&self, shooter: Entity, tick: Tick) -> Option<LifeNumber> {
+        let history = self.histories.get(shooter).ok();
+        let then = history.and_then(|history| history.sample(ViewTime::at(tick))).map(|then| then.life());
+        then.or_else(|| self.lives.get(shooter).ok().map(Life::number))
     }
 
     pub(super) fn exists(&self, shooter: Entity) -> bool {

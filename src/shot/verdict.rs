@@ -116,7 +116,8 @@ pub struct HitRejected {
     pub shooter: Entity,
     /// Which shot this answers.
     pub shot: ShotId,
-    /// Which part of it, counted from 0: the number of the pellet, or the tick of a [`Beam`](crate::Beam). A shot that
+    /// Which part of it, counted from 0: the number of the pellet, or the tick of a [`Beam`](crate::Beam). Of a
+    /// [`Swing`](crate::Swing), the first tick in which a wall protected someone, or else 0. A shot that
     /// [was not traced](RejectReason::was_traced) is answered as a whole, with part 0.
     pub part: u32,
     /// Why.

@@ -206,7 +206,7 @@ fn answer(
     /// How far before what it met a blast goes off, in metres, so that this does not hide all from it.
     const STAND_OFF: f32 = 0.01;
     let CompensatedProjectile { shot, projectile, .. } = *flight;
-    let mut evidence = impact.evidence;
+    let mut evidence = Evidence { judged_at: query.tick.0, ..impact.evidence };
     if let Some(hit) = impact.hit {
         verdicts.confirm(shot.confirmed(0, HitBy::Projectile, hit, evidence));
     }
@@ -230,7 +230,7 @@ fn answer(
     let is_stopped = impact.normal.is_some() && projectile.blast.is_none();
     let reason = if is_stopped || is_covered { RejectReason::Blocked } else { RejectReason::Missed };
     if !has_met {
-        verdicts.reject(shot.rejected(0, reason, impact.evidence));
+        verdicts.reject(shot.rejected(0, reason, Evidence { judged_at: query.tick.0, ..impact.evidence }));
     }
     verdicts.count(&shot.evidence, (!has_met).then_some(reason));
 }

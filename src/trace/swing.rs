@@ -6,7 +6,7 @@ use super::{filter::RewoundFilter, query::RewoundQuery, region::Region, rigs::Ne
 use crate::{
     hitbox::LifeNumber,
     shape::{Sector, Shape},
-    shot::{RewoundHit, RewoundRigs},
+    shot::{Blocker, RewoundHit, RewoundRigs},
     weapon::{Swing, SwingShape},
 };
 
@@ -28,8 +28,8 @@ impl Scratch {
 /// What became of a blow.
 pub(super) struct Blow {
     pub(super) rigs: RewoundRigs,
-    /// Whether a wall has protected anyone.
-    pub(super) blocked: bool,
+    /// The first whom a wall has protected, and the wall.
+    pub(super) stopped: Option<(RewoundHit, Blocker)>,
 }
 
 /// Finds those whom a blow meets in this tick, nearest first: each rig that is not known yet at the first of its hitboxes that no
@@ -65,22 +65,22 @@ pub(super) fn strike(
         }
     });
     near.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    let mut blocked = false;
+    let mut stopped = None;
     for (found, point) in near {
         let (rig, life) = (found.rig.rig, found.rig.life);
         if is_known(rig, life) || hits.iter().any(|hit| (hit.rig, hit.life) == (rig, life)) {
             continue;
         }
         let way = Dir3::new_and_length(*point - ray.origin).ok().filter(|_| swing.blocked_by_walls);
-        let protects = |(direction, length)| {
+        let wall = way.and_then(|(direction, length)| {
             let to_point = Ray3d::new(ray.origin, direction);
-            query.arena.nearest_wall(screen, to_point, length, filter).is_some()
-        };
-        if way.is_some_and(protects) {
-            blocked = true;
-        } else {
-            hits.push(query.hit_at(found, ray, *point));
+            query.nearest_blocker(screen, to_point, length, filter)
+        });
+        let hit = query.hit_at(found, ray, *point);
+        match wall {
+            Some(wall) => stopped = stopped.or(Some((hit, wall))),
+            None => hits.push(hit),
         }
     }
-    Blow { rigs, blocked }
+    Blow { rigs, stopped }
 }
