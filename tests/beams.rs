@@ -4,48 +4,17 @@
 #[expect(dead_code, reason = "nobody fires bullets here")]
 mod runner;
 
+#[path = "fixture/blows.rs"]
+mod blows;
+
 use bevy::prelude::*;
 use bevy_hindsight::{
-    Attack, Beam, RejectReason, ReleaseTrigger, Swing, Tick,
+    Attack, Beam, ReleaseTrigger, Swing, Tick,
     prelude::*,
     test_app::{TestApp, Verdict},
 };
-use bevy_rapier3d::prelude::*;
+use blows::{blow, physics, range, run, told};
 use runner::{Range, assert_near};
-
-fn run(app: &mut TestApp, shots: Vec<ShotEvent>, ticks: usize) -> Vec<Verdict> {
-    let mut verdicts = app.judge_all(shots);
-    for _ in 1..ticks {
-        verdicts.extend(app.judge_all([]));
-    }
-    verdicts
-}
-
-fn told(verdicts: &[Verdict]) -> Vec<(u32, Result<Entity, RejectReason>)> {
-    let told = |verdict: &Verdict| match verdict {
-        Ok(hit) => (hit.part, Ok(hit.target)),
-        Err(rejection) => (rejection.part, Err(rejection.reason)),
-    };
-    verdicts.iter().map(told).collect()
-}
-
-fn physics(app: &mut TestApp) {
-    app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule());
-    app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 64.0, substeps: 1 });
-    app.finish();
-}
-
-/// Target F of 0.5 m at tick 99, with physics.
-fn range() -> Range {
-    let mut range = Range::new(Hitbox::ball(0.5));
-    physics(&mut range.app);
-    range.app.run_to(Tick(99));
-    range
-}
-
-fn blow(range: &Range, swing: Swing) -> ShotEvent {
-    range.shot(Vec3::new(11.75, 0.0, 8.5), 6.0).with_attack(Attack::Swing(swing))
-}
 
 #[test]
 fn a_verdict_of_a_later_tick_says_in_which_tick_it_was_reached() {
@@ -55,7 +24,7 @@ fn a_verdict_of_a_later_tick_says_in_which_tick_it_was_reached() {
         let evidence = verdict.map_or_else(|rejection| rejection.evidence, |hit| hit.evidence);
         assert_eq!(evidence.judged_at, Tick(100 + part), "beam, part {part}");
     }
-    let mut range = self::range();
+    let mut range = blows::range();
     let shot = ShotEvent { origin: Vec3::new(0.0, 0.0, 0.0), ..blow(&range, Swing::arc(1.0, 0.5).lasting(5)) };
     let rejection = run(&mut range.app, vec![shot], 8)[0].unwrap_err();
     assert_eq!(rejection.evidence.judged_at, Tick(104), "a blow that met nobody is answered at its end");

@@ -4,50 +4,16 @@
 #[expect(dead_code, reason = "nobody fires bullets here")]
 mod runner;
 
+#[path = "fixture/blows.rs"]
+mod blows;
+
 use core::f32::consts::FRAC_PI_4;
 
 use bevy::prelude::*;
-use bevy_hindsight::{
-    Attack, RejectReason, Swing, Tick,
-    prelude::*,
-    test_app::{TestApp, Verdict},
-};
+use bevy_hindsight::{Attack, RejectReason, Swing, Tick, prelude::*, test_app::TestApp};
 use bevy_rapier3d::prelude::*;
+use blows::{blow, physics, range, run, told};
 use runner::{Range, assert_near};
-
-fn run(app: &mut TestApp, shots: Vec<ShotEvent>, ticks: usize) -> Vec<Verdict> {
-    let mut verdicts = app.judge_all(shots);
-    for _ in 1..ticks {
-        verdicts.extend(app.judge_all([]));
-    }
-    verdicts
-}
-
-fn told(verdicts: &[Verdict]) -> Vec<(u32, Result<Entity, RejectReason>)> {
-    let told = |verdict: &Verdict| match verdict {
-        Ok(hit) => (hit.part, Ok(hit.target)),
-        Err(rejection) => (rejection.part, Err(rejection.reason)),
-    };
-    verdicts.iter().map(told).collect()
-}
-
-fn physics(app: &mut TestApp) {
-    app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule());
-    app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 64.0, substeps: 1 });
-    app.finish();
-}
-
-/// Target F of 0.5 m at tick 99, with physics.
-fn range() -> Range {
-    let mut range = Range::new(Hitbox::ball(0.5));
-    physics(&mut range.app);
-    range.app.run_to(Tick(99));
-    range
-}
-
-fn blow(range: &Range, swing: Swing) -> ShotEvent {
-    range.shot(Vec3::new(11.75, 0.0, 8.5), 6.0).with_attack(Attack::Swing(swing))
-}
 
 #[test]
 fn a_blow_that_a_wall_has_stopped_names_the_wall_and_whom_it_protects() {

@@ -32,7 +32,7 @@ use crate::{
 ///
 /// # Cost
 ///
-/// A client without rigs and occluders pays nothing. Else each frame costs as much as a tick of the server does for its
+/// A client without rigs and occluders has nothing to record. Else each frame costs as much as a tick of the server does for its
 /// records. A client keeps two of each, unless the game inserts a [`LagCompensationConfig`] of its own.
 #[derive(SystemParam)]
 pub struct PredictShots<'w, 's> {

@@ -28,11 +28,12 @@ pub struct Evidence {
     pub budget: Option<RewindBudget>,
     /// The connection that the shot came over.
     pub link: Option<Entity>,
-    /// Where the shot began.
+    /// Where the shot began; of a projectile, the step in which it ended, and of its blast, the centre of that.
     pub origin: Vec3,
     /// Where it went: of unit length if the shot was traced, else as the shot named it.
     pub direction: Vec3,
-    /// How far it was traced at most, in metres. For a shot that was not admitted, the range it asked for.
+    /// How far it was traced at most, in metres: the reach of a blow, the radius of a blast, the length of a projectile's step. For a
+    /// shot that was not admitted, the range it asked for.
     pub range: f32,
     /// The occluder that stopped the shot. It may stand behind a confirmed hit.
     pub blocker: Option<Blocker>,
@@ -90,7 +91,8 @@ pub struct RewoundHit {
     pub point: Vec3,
     /// The outward normal there; against the shot if it began inside.
     pub normal: Dir3,
-    /// From the origin of the shot to the point, in metres; 0 if it began inside.
+    /// Metres: from the origin of [`Evidence`] to the point; 0 if it began inside. For what is swept, a thick projectile or a
+    /// thrust, how far its centre has gone.
     pub distance: f32,
     /// The pose of the hitbox that was tested.
     pub pose: Isometry3d,

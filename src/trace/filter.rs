@@ -112,7 +112,7 @@ impl<'a> RewoundFilter<'a> {
 
     pub(super) fn meets_rig(&self, rig: Entity, groups: Option<&TargetGroups>) -> bool {
         self.hitboxes
-            && groups.is_none_or(|groups| groups.0 & self.targets != 0)
+            && groups.copied().unwrap_or_default().0 & self.targets != 0
             && !self.excluded.contains(&rig)
             && self.rigs.is_none_or(|meets| meets(rig))
     }

@@ -1,0 +1,90 @@
+//! Questions to the past meet what their filter lets through, and say where nothing is remembered.
+
+use bevy::{ecs::system::RunSystemOnce, prelude::*};
+use bevy_hindsight::{RewoundFilter, RewoundQuery, Tick, prelude::*, test_app::TestApp};
+use bevy_rapier3d::prelude::*;
+
+/// At tick 40, along Z: a rig with a head before its chest at 5, another one at 8, and a wall of group 1 at 12.
+struct Lane {
+    app: TestApp,
+    near: Entity,
+    far: Entity,
+    wall: Entity,
+}
+
+impl Lane {
+    fn new() -> Self {
+        let mut app = TestApp::new(64.0);
+        app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule());
+        app.insert_resource(TimestepMode::Fixed { dt: 1.0 / 64.0, substeps: 1 });
+        app.finish();
+        let world = app.world_mut();
+        let head = (Hitbox::ball(0.2).in_zone(Zone::Head), Transform::from_xyz(0.0, 0.0, -1.0));
+        let near = (Rig, Hitbox::ball(0.5), Transform::from_xyz(0.0, 0.0, 5.0), children![head]);
+        let near = world.spawn(near).id();
+        let far = world.spawn((Rig, Hitbox::ball(0.5), Transform::from_xyz(0.0, 0.0, 8.0))).id();
+        let groups = CollisionGroups::new(Group::GROUP_1, Group::ALL);
+        let wall = (RigidBody::Fixed, Collider::cuboid(2.0, 2.0, 0.5), groups, Transform::from_xyz(0.0, 0.0, 12.0));
+        let wall = world.spawn(wall).id();
+        app.run_to(Tick(40));
+        Self { app, near, far, wall }
+    }
+
+    /// The rig and the wall that a ray along Z meets first, at 30 ticks before the present.
+    fn cast(
+        &mut self,
+        filter: impl Fn(RewoundFilter<'static>) -> RewoundFilter<'static> + Send + Sync + 'static,
+    ) -> (Option<(Entity, Zone)>, Option<Entity>) {
+        let cast = self.app.world_mut().run_system_once(move |query: RewoundQuery| {
+            let ray = Ray3d::new(Vec3::ZERO, Dir3::Z);
+            query.cast_ray(ViewTime::at(Tick(10)), ray, 50.0, &filter(RewoundFilter::new()))
+        });
+        let cast = cast.expect("the question can be asked");
+        (cast.hit.map(|hit| (hit.rig, hit.zone)), cast.blocker.and_then(|wall| wall.entity))
+    }
+}
+
+#[test]
+fn a_filter_lets_through_what_it_says_and_no_more() {
+    let mut lane = Lane::new();
+    let Lane { near, far, wall, .. } = lane;
+    let torso = |rig| Some((rig, Zone::Torso));
+    assert_eq!(lane.cast(|all| all), (Some((near, Zone::Head)), Some(wall)));
+    assert_eq!(lane.cast(move |all| all.fired_by(near)), (torso(far), Some(wall)));
+    assert_eq!(lane.cast(|all| all.zones(&|zone| zone != Zone::Head)), (torso(near), Some(wall)));
+    assert_eq!(lane.cast(|all| all.targets(0)), (None, Some(wall)));
+    assert_eq!(lane.cast(|all| all.rigs(&|_| false)), (None, Some(wall)));
+    assert_eq!(lane.cast(|all| all.walls_only()), (None, Some(wall)));
+    assert_eq!(lane.cast(|all| all.through_walls()), (Some((near, Zone::Head)), None));
+    let group = |group| CollisionGroups::new(Group::ALL, group);
+    assert_eq!(lane.cast(move |all| all.groups(group(Group::GROUP_1))).1, Some(wall));
+    assert_eq!(lane.cast(move |all| all.groups(group(Group::GROUP_2))).1, None);
+    let excluded: &'static [Entity] = Vec::leak(vec![near, wall]);
+    assert_eq!(lane.cast(move |all| all.without(excluded)), (torso(far), None));
+    lane.app.world_mut().get_mut::<Life>(near).expect("a rig has a life").end();
+    lane.app.run_to(Tick(60));
+    let mut corpses = |corpses| {
+        let cast = lane.app.world_mut().run_system_once(move |query: RewoundQuery| {
+            let filter = RewoundFilter::new().corpses(corpses);
+            query.cast_ray(ViewTime::at(Tick(55)), Ray3d::new(Vec3::ZERO, Dir3::Z), 50.0, &filter)
+        });
+        cast.expect("the question can be asked").hit.map(|hit| hit.rig)
+    };
+    assert_eq!((corpses(false), corpses(true)), (Some(far), Some(near)));
+}
+
+#[test]
+fn outside_of_what_is_remembered_nobody_is_there_and_the_evidence_says_so() {
+    let mut lane = Lane::new();
+    lane.app.run_to(Tick(200));
+    for (tick, remembered) in [(200, true), (136, true), (135, false), (201, false)] {
+        let cast = lane.app.world_mut().run_system_once(move |query: RewoundQuery| {
+            let ray = Ray3d::new(Vec3::ZERO, Dir3::Z);
+            query.cast_ray(ViewTime::at(Tick(tick)), ray, 50.0, &RewoundFilter::new())
+        });
+        let cast = cast.expect("the question can be asked");
+        assert_eq!((cast.evidence.remembered, cast.hit.is_some()), (remembered, remembered), "tick {tick}");
+        // Rigs that were tested are told of on a miss, too; what never moves stands where it stands.
+        assert_eq!((cast.evidence.rigs[0].is_some(), cast.blocker.is_some()), (remembered, true), "tick {tick}");
+    }
+}
