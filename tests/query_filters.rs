@@ -54,8 +54,8 @@ fn a_filter_lets_through_what_it_says_and_no_more() {
     assert_eq!(lane.cast(|all| all.zones(&|zone| zone != Zone::Head)), (torso(near), Some(wall)));
     assert_eq!(lane.cast(|all| all.targets(0)), (None, Some(wall)));
     assert_eq!(lane.cast(|all| all.rigs(&|_| false)), (None, Some(wall)));
-    assert_eq!(lane.cast(|all| all.walls_only()), (None, Some(wall)));
-    assert_eq!(lane.cast(|all| all.through_walls()), (Some((near, Zone::Head)), None));
+    assert_eq!(lane.cast(RewoundFilter::walls_only), (None, Some(wall)));
+    assert_eq!(lane.cast(RewoundFilter::through_walls), (Some((near, Zone::Head)), None));
     let group = |group| CollisionGroups::new(Group::ALL, group);
     assert_eq!(lane.cast(move |all| all.groups(group(Group::GROUP_1))).1, Some(wall));
     assert_eq!(lane.cast(move |all| all.groups(group(Group::GROUP_2))).1, None);
