@@ -1,172 +1,277 @@
-//! The arena: a walled square with cover in it, as plain data.
+//! The arena: boxes that stand still and some that move, read from a file that server and clients share.
+
+mod motion;
+mod solid;
+
+use std::{env, fs, path::PathBuf};
 
 use bevy::prelude::*;
-use bevy_hindsight::Shape;
+use serde::Deserialize;
 
-/// Half the edge length of the floor, in metres.
-pub const HALF_SIZE: f32 = 20.0;
+pub use motion::Path;
+pub use solid::Solid;
 
-const WALL_HEIGHT: f32 = 3.0;
-const WALL_HALF_THICKNESS: f32 = 0.25;
+use crate::error::DuelError;
 
-/// A box that stands still. It stops bullets, and what is no floor stops characters.
+/// The file, below the folder of assets.
+const FILE: &str = "arena.ron";
+const WALL_THICKNESS: f32 = 0.5;
+const FLOOR_THICKNESS: f32 = 1.0;
+
+/// All that is not a character.
+#[derive(Resource, Clone, PartialEq, Debug)]
+pub struct Arena {
+    /// Half the edge length of the square floor, in metres.
+    pub half_size: f32,
+    /// What stands still: the floor first, then the outer walls, then the rest.
+    pub blocks: Vec<Block>,
+    /// What moves; a [`Mover`] is known by its place in this list.
+    pub movers: Vec<Mover>,
+    /// Where the feet of a character may begin.
+    pub spawn_points: Vec<Vec3>,
+}
+
+/// A box that stands still. It stops bullets and characters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Block {
-    /// Its centre.
-    pub center: Vec3,
+    /// The room it takes.
+    pub solid: Solid,
+    /// What it is made of.
+    pub look: Look,
+}
+
+/// What a block is made of, for whoever draws it.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Look {
+    /// The ground.
+    Floor,
+    /// Outer walls.
+    Wall,
+    /// Walls of houses.
+    Plaster,
+    /// Platforms and steps.
+    Concrete,
+    /// Cover.
+    Crate,
+}
+
+/// A box that moves to and fro, or the target on its rail.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Mover {
+    /// What it is for.
+    pub kind: MoverKind,
     /// Half its edge lengths, in metres.
     pub half_extents: Vec3,
+    /// Where its middle is at which time; of a target, its feet.
+    pub path: Path,
 }
 
-/// A place for a character to begin.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SpawnPoint {
-    /// Where the feet are.
-    pub position: Vec3,
-    /// The direction of view, in radians from -Z.
-    pub yaw: f32,
+/// What a mover is for.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MoverKind {
+    /// Slides shut, and open again.
+    Door,
+    /// Takes characters up.
+    Lift,
+    /// A figure to shoot at.
+    Target,
 }
 
-impl Block {
-    /// A block that stands on the floor.
-    const fn standing(x: f32, z: f32, width: f32, height: f32, depth: f32) -> Self {
-        Self { center: Vec3::new(x, height / 2.0, z), half_extents: Vec3::new(width / 2.0, height / 2.0, depth / 2.0) }
-    }
-
-    /// Where the ray meets the block, in metres from its origin.
-    fn cast_ray(&self, ray: Ray3d, range: f32) -> Option<f32> {
-        let shape = Shape::Cuboid { half_extents: self.half_extents };
-        shape.cast_ray(Isometry3d::from_translation(self.center), ray, range)
-    }
-}
-
-/// What characters walk on.
-pub const FLOOR: Block =
-    Block { center: Vec3::new(0.0, -0.5, 0.0), half_extents: Vec3::new(HALF_SIZE, 0.5, HALF_SIZE) };
-
-/// The four walls and the cover between them.
-pub const OBSTACLES: [Block; 9] = {
-    const OUTER: f32 = HALF_SIZE + WALL_HALF_THICKNESS;
-    const LENGTH: f32 = 2.0 * (HALF_SIZE + 2.0 * WALL_HALF_THICKNESS);
-    const THICKNESS: f32 = 2.0 * WALL_HALF_THICKNESS;
-    [
-        Block::standing(0.0, -OUTER, LENGTH, WALL_HEIGHT, THICKNESS),
-        Block::standing(0.0, OUTER, LENGTH, WALL_HEIGHT, THICKNESS),
-        Block::standing(-OUTER, 0.0, THICKNESS, WALL_HEIGHT, LENGTH),
-        Block::standing(OUTER, 0.0, THICKNESS, WALL_HEIGHT, LENGTH),
-        // Low enough to show head and shoulders of who stands behind it.
-        Block::standing(-5.0, 1.0, 2.4, 1.1, 0.6),
-        Block::standing(6.0, -2.0, 0.6, 1.1, 2.4),
-        // High enough to hide behind.
-        Block::standing(1.5, 7.0, 1.2, 2.2, 1.2),
-        Block::standing(-2.5, -7.5, 1.2, 2.2, 1.2),
-        Block::standing(11.0, 9.0, 1.6, 2.2, 0.8),
-    ]
-};
-
-/// Where characters begin, one after the other.
-pub const SPAWN_POINTS: [SpawnPoint; 4] = {
-    use core::f32::consts::{FRAC_PI_2, PI};
-    [
-        SpawnPoint { position: Vec3::new(0.0, 0.0, 8.0), yaw: 0.0 },
-        SpawnPoint { position: Vec3::new(0.0, 0.0, -8.0), yaw: PI },
-        SpawnPoint { position: Vec3::new(-12.0, 0.0, 0.0), yaw: -FRAC_PI_2 },
-        SpawnPoint { position: Vec3::new(12.0, 0.0, 0.0), yaw: FRAC_PI_2 },
-    ]
-};
-
-/// All blocks, the floor first.
-pub fn blocks() -> impl Iterator<Item = Block> {
-    core::iter::once(FLOOR).chain(OBSTACLES)
-}
-
-/// The distance at which the ray first meets a block, in metres, if that is at most `range`.
-pub fn cast_ray(ray: Ray3d, range: f32) -> Option<f32> {
-    blocks().filter_map(|block| block.cast_ray(ray, range)).min_by(f32::total_cmp)
-}
-
-/// Whether nothing stands between two points.
-pub fn is_clear(from: Vec3, to: Vec3) -> bool {
-    match Dir3::new_and_length(to - from) {
-        Ok((direction, distance)) => cast_ray(Ray3d::new(from, direction), distance).is_none(),
-        Err(_) => true,
+impl Mover {
+    /// The room it takes in a tick; none if it is a target.
+    pub fn solid(&self, seconds: f64) -> Option<Solid> {
+        let is_solid = self.kind != MoverKind::Target;
+        is_solid.then(|| Solid { center: self.path.at(seconds), half_extents: self.half_extents })
     }
 }
 
-/// Whether a body of `radius` can stand here without touching an obstacle.
-pub fn is_free(position: Vec3, radius: f32) -> bool {
-    push_out(position, radius) == position
+/// Why there is no arena.
+#[derive(thiserror::Error, Debug)]
+pub enum ArenaError {
+    /// The file could not be read.
+    #[error("cannot read it: {0}")]
+    Io(#[from] std::io::Error),
+    /// It is not written as it should be.
+    #[error("{0}")]
+    Syntax(#[from] ron::error::SpannedError),
+    /// It cannot be played in.
+    #[error("{0}")]
+    Nonsense(String),
 }
 
-/// The nearest place beside all obstacles for a body of `radius` that stands on the floor.
-pub fn push_out(position: Vec3, radius: f32) -> Vec3 {
-    let mut at = position.xz();
-    for block in &OBSTACLES {
-        at = push_out_of(block, at, radius);
-    }
-    Vec3::new(at.x, position.y, at.y)
+/// The file as it is written.
+#[derive(Deserialize)]
+struct ArenaFile {
+    half_size: f32,
+    wall_height: f32,
+    boxes: Vec<BoxLine>,
+    movers: Vec<MoverLine>,
+    spawn_points: Vec<[f32; 3]>,
 }
 
-fn push_out_of(block: &Block, at: Vec2, radius: f32) -> Vec2 {
-    let (center, half_size) = (block.center.xz(), block.half_extents.xz());
-    let local = at - center;
-    let nearest = local.clamp(-half_size, half_size);
-    let (outwards, distance) = (local - nearest).normalize_and_length();
-    if distance >= radius {
-        return at;
+#[derive(Deserialize)]
+struct BoxLine {
+    center: [f32; 3],
+    size: [f32; 3],
+    look: Look,
+}
+
+#[derive(Deserialize)]
+struct MoverLine {
+    kind: MoverKind,
+    size: [f32; 3],
+    from: [f32; 3],
+    to: [f32; 3],
+    wait: f64,
+    travel: f64,
+    #[serde(default)]
+    begin: f64,
+}
+
+impl Arena {
+    /// Reads the arena from the folder of assets: that which `BEVY_ASSET_ROOT` names, or `assets` in this package's folder, or
+    /// next to the program.
+    pub fn load() -> Result<Self, DuelError> {
+        let path = asset_folder().join(FILE);
+        let read = || Self::parse(&fs::read_to_string(&path)?);
+        read().map_err(|source| DuelError::NoArena { path: path.clone(), source })
     }
-    if distance > 0.0 {
-        return center + nearest + outwards * radius;
+
+    /// Reads an arena from text.
+    pub fn parse(text: &str) -> Result<Self, ArenaError> {
+        let file: ArenaFile = ron::from_str(text)?;
+        let all_numbers = file.boxes.iter().flat_map(|line| line.center.into_iter().chain(line.size));
+        let movers = file.movers.iter().flat_map(|line| line.from.into_iter().chain(line.to).chain(line.size));
+        if !all_numbers.chain(movers).chain([file.half_size, file.wall_height]).all(f32::is_finite) {
+            return Err(ArenaError::Nonsense("a number is infinite, or none".into()));
+        }
+        if file.spawn_points.is_empty() {
+            return Err(ArenaError::Nonsense("nobody can begin anywhere: `spawn_points` is empty".into()));
+        }
+        let standing = |center: [f32; 3], size: [f32; 3], look| {
+            let half_extents = Vec3::from(size) / 2.0;
+            Block { solid: Solid { center: Vec3::from(center) + Vec3::Y * half_extents.y, half_extents }, look }
+        };
+        let (size, height) = (2.0 * file.half_size, file.wall_height);
+        let floor = standing([0.0, -FLOOR_THICKNESS, 0.0], [size, FLOOR_THICKNESS, size], Look::Floor);
+        let (aside, length) = (file.half_size + WALL_THICKNESS / 2.0, size + 2.0 * WALL_THICKNESS);
+        let walls = [-aside, aside].into_iter().flat_map(|at| {
+            [
+                standing([0.0, 0.0, at], [length, height, WALL_THICKNESS], Look::Wall),
+                standing([at, 0.0, 0.0], [WALL_THICKNESS, height, length], Look::Wall),
+            ]
+        });
+        let boxes = file.boxes.iter().map(|line| standing(line.center, line.size, line.look));
+        Ok(Self {
+            half_size: file.half_size,
+            blocks: core::iter::once(floor).chain(walls).chain(boxes).collect(),
+            movers: file.movers.iter().map(MoverLine::read).collect::<Result<_, _>>()?,
+            spawn_points: file.spawn_points.into_iter().map(Vec3::from).collect(),
+        })
     }
-    // The centre of the body is inside: the shortest way out is over the nearest edge.
-    let depth = half_size - local.abs();
-    let side = if depth.x < depth.y { Vec2::X } else { Vec2::Y };
-    let sign = Vec2::new(1.0_f32.copysign(local.x), 1.0_f32.copysign(local.y));
-    center + local * (Vec2::ONE - side) + sign * side * (half_size + radius)
+
+    /// All that takes room at a time, the movers where they then are.
+    pub fn solids(&self, seconds: f64) -> impl Iterator<Item = Solid> + Clone {
+        let movers = self.movers.iter().filter_map(move |mover| mover.solid(seconds));
+        self.blocks.iter().map(|block| block.solid).chain(movers)
+    }
+
+    /// The distance at which the ray first meets what stands still, in metres, if that is at most `range`.
+    pub fn cast_ray(&self, ray: Ray3d, range: f32) -> Option<f32> {
+        self.blocks.iter().filter_map(|block| block.solid.cast_ray(ray, range)).min_by(f32::total_cmp)
+    }
+
+    /// The direction in which a character that begins here looks, in radians from -Z: to the middle.
+    pub fn yaw_at(&self, spawn_point: Vec3) -> f32 {
+        bevy::math::ops::atan2(spawn_point.x, spawn_point.z)
+    }
+}
+
+impl MoverLine {
+    fn read(&self) -> Result<Mover, ArenaError> {
+        let path = Path::new(self.from.into(), self.to.into(), self.wait, self.travel, self.begin);
+        let path = path.ok_or_else(|| ArenaError::Nonsense("a mover needs a positive `travel` and `wait`".into()))?;
+        Ok(Mover { kind: self.kind, half_extents: Vec3::from(self.size) / 2.0, path })
+    }
+}
+
+/// Where Bevy looks for assets, too.
+fn asset_folder() -> PathBuf {
+    let root = |variable| env::var_os(variable).map(PathBuf::from);
+    let beside_program = || env::current_exe().ok().and_then(|program| Some(program.parent()?.to_path_buf()));
+    let root = root("BEVY_ASSET_ROOT").or_else(|| root("CARGO_MANIFEST_DIR")).or_else(beside_program);
+    let folder = root.unwrap_or_default().join("assets");
+    if folder.join(FILE).exists() {
+        return folder;
+    }
+    // Started by hand from where it was built.
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("assets")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::character::{Body, HEIGHT, RADIUS};
 
-    const RADIUS: f32 = 0.35;
+    fn arena() -> Arena {
+        Arena::load().unwrap()
+    }
 
     #[test]
-    fn spawn_points_are_free_and_look_at_the_middle() {
-        for SpawnPoint { position, yaw } in SPAWN_POINTS {
-            assert!(is_free(position, RADIUS), "{position}");
-            let forward = Quat::from_rotation_y(yaw) * Vec3::NEG_Z;
-            assert!(forward.dot(-position.normalize()) > 0.999, "{position}");
+    fn the_arena_has_all_that_a_duel_needs() {
+        let arena = arena();
+        let count = |kind| arena.movers.iter().filter(|mover| mover.kind == kind).count();
+        assert_eq!((count(MoverKind::Door), count(MoverKind::Lift), count(MoverKind::Target)), (2, 1, 1));
+        assert!(arena.blocks.len() > 20 && arena.spawn_points.len() >= 4);
+    }
+
+    #[test]
+    fn spawn_points_are_free_and_on_the_ground() {
+        let arena = arena();
+        for at in &arena.spawn_points {
+            let (low, high) = (at.y + 0.05, at.y + HEIGHT);
+            for solid in arena.solids(0.0) {
+                assert!(!solid.is_between(low, high) || solid.push_out(at.xz(), RADIUS).is_none(), "{at} in {solid:?}");
+            }
+            let ground = arena.solids(0.0).filter_map(|solid| solid.ground_below(*at, RADIUS));
+            assert_eq!(ground.fold(f32::MIN, f32::max), at.y, "{at}");
         }
     }
 
     #[test]
-    fn bodies_end_up_outside_of_what_they_walk_into() {
-        let block = OBSTACLES[6];
-        for offset in [Vec3::ZERO, Vec3::new(0.3, 0.0, 0.1), Vec3::new(-0.7, 0.0, 0.7), Vec3::new(0.0, 0.0, -0.9)] {
-            let out = push_out(block.center.with_y(0.0) + offset, RADIUS);
-            let gap = (out - block.center).xz().abs() - block.half_extents.xz();
-            assert!(gap.max(Vec2::ZERO).length() > RADIUS - 1e-4, "{offset} to {out}");
+    fn a_character_looks_to_the_middle() {
+        let arena = arena();
+        for at in &arena.spawn_points {
+            let forward = Quat::from_rotation_y(arena.yaw_at(*at)) * Vec3::NEG_Z;
+            assert!(forward.dot(-at.with_y(0.0).normalize()) > 0.999, "{at}");
         }
     }
 
     #[test]
-    fn nobody_leaves_the_arena() {
-        let out = push_out(Vec3::new(HALF_SIZE + 0.1, 0.0, -HALF_SIZE), RADIUS);
-        assert!(out.xz().abs().max_element() <= HALF_SIZE - RADIUS + 1e-4, "{out}");
-    }
-
-    #[test]
-    fn cover_hides_what_is_behind_it() {
-        let eye = Vec3::new(1.5, 1.6, 12.0);
-        assert!(!is_clear(eye, Vec3::new(1.5, 1.6, 0.0)));
-        assert!(is_clear(eye, Vec3::new(1.5, 1.6, 9.0)));
-        assert!(is_clear(Vec3::new(-5.0, 1.5, 4.0), Vec3::new(-5.0, 1.5, -4.0)), "over the low block");
-    }
-
-    #[test]
-    fn the_nearest_block_stops_a_ray() {
+    fn cover_stops_rays_where_it_begins() {
         let ray = Ray3d::new(Vec3::new(1.5, 1.0, 12.0), Dir3::NEG_Z);
-        assert!((cast_ray(ray, 100.0).unwrap() - 4.4).abs() < 1e-4);
+        assert!((arena().cast_ray(ray, 100.0).unwrap() - 4.4).abs() < 1e-4);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_told() {
+        let broken = Arena::parse("(half_size: 1.0, walls: 3)").unwrap_err().to_string();
+        assert!(broken.contains("1:"), "{broken}");
+        let empty = "(half_size: 9.0, wall_height: 2.0, boxes: [], movers: [], spawn_points: [])";
+        assert!(Arena::parse(empty).unwrap_err().to_string().contains("spawn_points"));
+        let infinite = "(half_size: inf, wall_height: 2.0, boxes: [], movers: [], spawn_points: [(0.0, 0.0, 0.0)])";
+        assert!(Arena::parse(infinite).is_err());
+    }
+
+    #[test]
+    fn bodies_can_stand_everywhere_that_they_begin() {
+        let arena = arena();
+        for at in &arena.spawn_points {
+            let mut body = (Transform::from_translation(*at), Body::default());
+            for tick in 0..64 {
+                body.1.step(&mut body.0, &arena, f64::from(tick) / 64.0, default(), 1.0 / 64.0);
+            }
+            assert!(body.0.translation.distance(*at) < 1e-3, "{at} moved to {}", body.0.translation);
+        }
     }
 }
