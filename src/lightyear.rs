@@ -137,6 +137,7 @@
 mod client;
 mod connection;
 mod displayed;
+mod evidence;
 mod feed;
 mod fire;
 mod inbox;
@@ -145,12 +146,14 @@ mod prespawn;
 mod protocol;
 mod repeats;
 mod segment;
+mod screens;
 mod server;
 mod settle;
 mod starved;
 
 pub use client::{ShotClientPlugin, ShotClientSystems, VerdictReceived};
 pub use displayed::{Displayed, PresentationEpoch, ShownAs, ViewState};
+pub use evidence::{EvidenceChannel, EvidenceViewer};
 pub use fire::{FireError, FireShots, ShotReach};
 pub use predict::{PredictShots, PredictedShot};
 pub use prespawn::prespawn_hash;

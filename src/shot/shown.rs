@@ -42,6 +42,11 @@ impl DisplayedShots {
         self.0.iter()
     }
 
+    /// The shot that was fired last.
+    pub fn latest(&self) -> Option<&DisplayedShot> {
+        self.0.back()
+    }
+
     /// Keeps one more, and no more than `most`.
     pub fn keep(&mut self, shot: DisplayedShot, most: usize) {
         self.0.push_back(shot);

@@ -2,7 +2,10 @@
 
 use core::time::Duration;
 
-use bevy::{ecs::entity::MapEntities, prelude::*};
+use bevy::{
+    ecs::entity::{EntityMapper, MapEntities},
+    prelude::*,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{Blocker, Evidence, HitBy, RejectReason, RewoundHit, ShotId};
@@ -201,4 +204,51 @@ impl ShotTraced {
     pub fn rewind_ms(&self) -> f64 {
         self.rewind_ticks() * self.timestep.as_secs_f64() * 1e3
     }
+}
+
+impl MapEntities for ShotTraced {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        self.shooter.map_entities(mapper);
+        if let TracedOutcome::Hit { hit, .. } = &mut self.outcome {
+            hit.map_entities(mapper);
+        }
+        self.evidence.map_entities(mapper);
+        for hitbox in &mut self.hitboxes {
+            hitbox.rig.map_entities(mapper);
+            hitbox.hitbox.map_entities(mapper);
+        }
+        for occluder in &mut self.occluders {
+            map_or_forget(&mut occluder.occluder, mapper);
+        }
+        if let Some(cover) = &mut self.cover {
+            map_or_forget(&mut cover.blocker.entity, mapper);
+        }
+    }
+}
+
+impl MapEntities for Evidence {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        map_or_forget(&mut self.link, mapper);
+        if let Some(blocker) = &mut self.blocker {
+            map_or_forget(&mut blocker.entity, mapper);
+        }
+        if let Some(hit) = &mut self.hit {
+            hit.map_entities(mapper);
+        }
+        for rig in self.rigs.iter_mut().flatten() {
+            rig.rig.map_entities(mapper);
+        }
+    }
+}
+
+impl MapEntities for RewoundHit {
+    fn map_entities<M: EntityMapper>(&mut self, mapper: &mut M) {
+        self.rig.map_entities(mapper);
+        self.hitbox.map_entities(mapper);
+    }
+}
+
+/// Mappers map what they do not know to the placeholder.
+fn map_or_forget(entity: &mut Option<Entity>, mapper: &mut impl EntityMapper) {
+    *entity = entity.map(|entity| mapper.get_mapped(entity)).filter(|entity| *entity != Entity::PLACEHOLDER);
 }

@@ -2,18 +2,24 @@
 
 use core::time::Duration;
 
-use bevy::{math::bounding::BoundingVolume, prelude::*};
+use bevy::{
+    math::bounding::{BoundingSphere, BoundingVolume},
+    prelude::*,
+};
 
 use super::{
+    cast::{isometry, known_shape},
     filter::RewoundFilter,
     query::RewoundQuery,
     region::{Region, may_meet},
     rigs::{NEAR, ShownRig},
     screen::Screen,
+    wall::Wall,
 };
 use crate::{
-    hitbox::RigId,
     history::Sample,
+    hitbox::RigId,
+    shape::Shape,
     shot::{
         AdmittedShots, Cover, DisplayedRigs, Evidence, HitBy, HitConfirmed, HitRejected, ShotId, ShotTraced,
         ShotTracing, TracedHitbox, TracedOccluder, TracedOutcome, Verdicts,
@@ -90,7 +96,8 @@ fn explain(
         // Also to whom a wall has protected.
         let reach = evidence.hit.map_or(length, |hit| length.max(hit.distance));
         let ray = Ray3d::new(evidence.origin, direction);
-        (traced.hitboxes, traced.occluders) = query.surroundings(&screen, ray, reach, &filter, tracing, true);
+        let now = ViewTime::at(query.tick.0);
+        (traced.hitboxes, traced.occluders) = query.surroundings(&screen, ray, reach, &filter, tracing, Some(now));
     }
     if let Ok(HitConfirmed { by: HitBy::Bullet | HitBy::Beam, penetration: None, .. }) = answer {
         traced.cover = query.cover(&traced);
@@ -117,8 +124,21 @@ fn way(evidence: &Evidence, outcome: &TracedOutcome) -> (Vec3, f32) {
 }
 
 impl RewoundQuery<'_, '_> {
-    /// The hitboxes of all rigs, and the occluders, that a ray of so many metres comes near: the nearest ones, and with
-    /// `is_judging`, where they stand now.
+    /// The hitboxes of all rigs, and the occluders, that a ray of so many metres came near at an instant.
+    #[cfg(feature = "lightyear")]
+    pub(crate) fn shown_around(
+        &self,
+        view: ViewTime,
+        ray: Ray3d,
+        range: f32,
+        filter: &RewoundFilter,
+        tracing: &ShotTracing,
+    ) -> (Vec<TracedHitbox>, Vec<TracedOccluder>) {
+        self.surroundings(&Screen::new(view, None, &self.arena.sent), ray, range, filter, tracing, None)
+    }
+
+    /// The hitboxes of all rigs, and the occluders, that a ray of so many metres comes near: the nearest ones, and where they
+    /// stand `now`, if that is asked.
     fn surroundings(
         &self,
         screen: &Screen,
@@ -126,16 +146,16 @@ impl RewoundQuery<'_, '_> {
         range: f32,
         filter: &RewoundFilter,
         tracing: &ShotTracing,
-        is_judging: bool,
+        now: Option<ViewTime>,
     ) -> (Vec<TracedHitbox>, Vec<TracedOccluder>) {
         let along = |place: Vec3| (place - ray.origin).dot(*ray.direction);
         let mut hitboxes: Vec<((f32, RigId), TracedHitbox)> = Vec::new();
-        let is_near = |rough: bevy::math::bounding::BoundingSphere| may_meet(ray, range, rough.grow(NEAR));
+        let is_near = |rough: BoundingSphere| may_meet(ray, range, rough.grow(NEAR));
         self.arena.rigs.visit(screen, &self.with_defaults(filter), is_near, |rig, sample| {
             if !may_meet(ray, range, sample.bounds().grow(NEAR)) {
                 return;
             }
-            let live = if is_judging { self.live(&rig) } else { None };
+            let live = now.and_then(|now| self.live(&rig, now));
             let key = (along(rig.root.translation.into()), rig.id);
             hitboxes.extend(sample.hitboxes().map(|hitbox| {
                 let live = live.and_then(|live| live.hitboxes().find(|live| live.entity == hitbox.entity));
@@ -149,15 +169,14 @@ impl RewoundQuery<'_, '_> {
             a.total_cmp(b).then(id.cmp(other_id)).then(hitbox.rig.cmp(&other.rig))
         });
         hitboxes.truncate(tracing.max_hitboxes);
-        let now = self.now();
         let mut occluders: Vec<(f32, TracedOccluder)> = Vec::new();
         self.arena.visit_walls(screen, filter, &Region::ray(ray, range), |wall| {
             if wall.rewound {
                 let (shape, pose) = wall.rough_shape();
-                let stood = wall.isometry();
-                let live = wall.entity.filter(|_| is_judging).and_then(|entity| self.arena.occluder_pose(&now, entity));
+                let at = |now| Screen::new(now, None, &self.arena.sent);
+                let live = now.zip(wall.entity).and_then(|(now, entity)| self.arena.occluder_pose(&at(now), entity));
                 // The shape need not stand in the middle of the collider.
-                let live = live.map(|live| live * stood.inverse() * pose);
+                let live = live.map(|live| live * isometry(&wall.pose).inverse() * pose);
                 occluders.push((
                     along(pose.translation.into()),
                     TracedOccluder { occluder: wall.entity, shape, pose, live },
@@ -170,15 +189,10 @@ impl RewoundQuery<'_, '_> {
         (hitboxes, occluders.into_iter().map(|(_, occluder)| occluder).collect())
     }
 
-    /// A rig as it stands in this tick, if it is still in this life.
-    fn live(&self, rig: &ShownRig) -> Option<Sample<'_>> {
+    /// A rig as it stands now, if it is still in this life.
+    fn live(&self, rig: &ShownRig, now: ViewTime) -> Option<Sample<'_>> {
         let history = self.arena.rigs.history(rig.rig).filter(|_| self.arena.rigs.is_rig(rig.rig))?;
-        history.sample(ViewTime::at(self.tick.0)).filter(|live| live.is_alive() && live.life() == rig.life)
-    }
-
-    /// This tick, by the full history.
-    fn now(&self) -> Screen<'_> {
-        Screen::new(ViewTime::at(self.tick.0), None, &self.arena.sent)
+        history.sample(now).filter(|live| live.is_alive() && live.life() == rig.life)
     }
 
     /// What stands between the muzzle and where the victim is now, and since when.
@@ -213,6 +227,17 @@ impl RewoundQuery<'_, '_> {
         }
         let time = Duration::from_secs_f64(since * traced.timestep.as_secs_f64());
         Some(Cover { blocker, point, since: ViewTime::before(now, since), time })
+    }
+}
+
+impl Wall<'_> {
+    /// Its shape and where that stands; if it is no shape of ours, the box around it.
+    fn rough_shape(&self) -> (Shape, Isometry3d) {
+        known_shape(self.shape, &self.pose).unwrap_or_else(|| {
+            let bounds = self.shape.compute_local_aabb();
+            let middle = Isometry3d::from_translation(bounds.center());
+            (Shape::Cuboid { half_extents: bounds.half_extents() }, isometry(&self.pose) * middle)
+        })
     }
 }
 
