@@ -3,6 +3,8 @@
 extern crate alloc;
 
 mod config;
+#[cfg(feature = "gizmos")]
+mod gizmos;
 mod history;
 mod hitbox;
 #[cfg(feature = "lightyear")]
@@ -19,6 +21,8 @@ mod trace;
 mod weapon;
 
 pub use config::LagCompensationConfig;
+#[cfg(feature = "gizmos")]
+pub use gizmos::{LagCompensationGizmos, LagCompensationGizmosPlugin};
 pub use history::{BeginSegment, HistoryBuffer, PoseStorage, RewoundHitbox, Sample};
 pub use hitbox::{
     Bone, DisplayParameters, DisplayRule, Hitbox, HitboxScale, Life, LifeNumber, Occluder, OccluderMotion, Rig, RigId,

@@ -68,7 +68,7 @@ impl Default for ShotTracing {
 ///
 /// Written on the server together with the verdict, if [`ShotTracing`] is on. On a client of the `lightyear` feature,
 /// those that the server streams are written: of its own shots, and of those that hit it; see
-/// [`EvidenceViewer`](crate::lightyear::EvidenceViewer). There, entities are those of the client's world, and
+/// `lightyear::EvidenceViewer`. There, entities are those of the client's world, and
 /// [`Entity::PLACEHOLDER`] where it has none.
 ///
 /// It is a wall hack to whoever reads it: it tells where others stand now. Show it to players only when that does no harm.
