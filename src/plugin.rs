@@ -11,14 +11,14 @@ use crate::{
     history::{Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
     schedule::LagCompensationSystems,
     shot::{
-        AdmittedShots, HitConfirmed, HitRejected, ProjectileEnded, ProjectileLaunched, SentTicks, ShotEvent, ShotTraced, ShotTracing, Verdicts,
-        VolleyJudged, WallPierced, admit_shots, answer_for_despawned, begin_reload, count_shots, diagnostics,
-        finish_reloads, fire_weapons, report_verdicts,
+        AdmittedShots, HitConfirmed, HitRejected, ProjectileEnded, ProjectileLaunched, SentTicks, ShotEvent,
+        ShotTraced, ShotTracing, Verdicts, VolleyJudged, WallPierced, admit_shots, answer_for_despawned, begin_reload,
+        count_shots, diagnostics, finish_reloads, fire_weapons, report_verdicts,
     },
     time::CurrentTick,
     trace::{
-        Screens, SustainedAttacks, adopt_collider_scale, check_screens, continue_attacks, explain_verdicts, fly_projectiles, init_occluders,
-        is_tracing, keep_screens, record_occluders, release_trigger, trace_shots,
+        Screens, SustainedAttacks, adopt_collider_scale, check_screens, continue_attacks, explain_verdicts,
+        fly_projectiles, init_occluders, is_tracing, keep_screens, record_occluders, release_trigger, trace_shots,
     },
 };
 

@@ -1,11 +1,7 @@
 //! What clients may see of how their shots, and those that hit them, were judged.
 
 use bevy::prelude::*;
-use lightyear::prelude::{
-    ControlledBy, MessageReceiver, MessageSender,
-    client::Client,
-    server::ClientOf,
-};
+use lightyear::prelude::{ControlledBy, MessageReceiver, MessageSender, client::Client, server::ClientOf};
 
 use super::ShotServerConfig;
 use crate::shot::{ShotId, ShotTraced};

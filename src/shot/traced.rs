@@ -9,11 +9,7 @@ use bevy::{
 use serde::{Deserialize, Serialize};
 
 use super::{Blocker, Evidence, HitBy, RejectReason, RewoundHit, ShotId};
-use crate::{
-    hitbox::Zone,
-    shape::Shape,
-    time::ViewTime,
-};
+use crate::{hitbox::Zone, shape::Shape, time::ViewTime};
 
 /// Whether verdicts are explained: a switch for debugging, off by default.
 ///
