@@ -6,6 +6,7 @@ mod rule;
 mod zone;
 
 use bevy::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::{history::HistoryBuffer, shape::Shape};
 
@@ -45,7 +46,7 @@ pub struct Rig;
 /// Ties (two hitboxes at exactly the same distance) are rare, and are broken by zone and place. Only rigs that stand in
 /// exactly the same place need this number to be told apart in the same way in each run, for example the slot of a player.
 /// Rigs without it count as 0.
-#[derive(Component, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Reflect)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize, Reflect)]
 #[reflect(Component, Default)]
 pub struct RigId(pub u64);
 

@@ -3,6 +3,8 @@
 extern crate alloc;
 
 mod config;
+#[cfg(feature = "gizmos")]
+mod gizmos;
 mod history;
 mod hitbox;
 #[cfg(feature = "lightyear")]
@@ -19,6 +21,8 @@ mod trace;
 mod weapon;
 
 pub use config::LagCompensationConfig;
+#[cfg(feature = "gizmos")]
+pub use gizmos::{LagCompensationGizmos, LagCompensationGizmosPlugin};
 pub use history::{BeginSegment, HistoryBuffer, PoseStorage, RewoundHitbox, Sample};
 pub use hitbox::{
     Bone, DisplayParameters, DisplayRule, Hitbox, HitboxScale, Life, LifeNumber, Occluder, OccluderMotion, Rig, RigId,
@@ -30,11 +34,12 @@ pub use pose::interpolate;
 pub use schedule::LagCompensationSystems;
 pub use shape::{Sector, Shape};
 pub use shot::{
-    Adjustment, Aim, Blocker, CeaseFire, CompensatedProjectile, ConnectionDelay, DisplayedRig, DisplayedRigs, Evidence,
-    FireControl, HitBy, HitConfirmed, HitRejected, Muzzle, PelletOutcome, PelletVictim, Penetration, PoseBasis,
-    ProjectileEnded, ProjectileLaunched, RejectReason, ReleaseTrigger, Reload, RewindBudget, RewoundHit, RewoundRig,
-    RewoundRigs, RoundTripEstimate, SHOTS_ADJUSTED, SHOTS_ANSWERED, SHOTS_REFUSED, SentTicks, ShotCounters, ShotEvent,
-    ShotId, Shown, SnapshotPair, Suspicion, ViewGuard, VolleyJudged, WallPierced,
+    Adjustment, Aim, Blocker, CeaseFire, CompensatedProjectile, ConnectionDelay, Cover, DisplayedRig, DisplayedRigs,
+    DisplayedShot, DisplayedShots, Evidence, FireControl, HitBy, HitConfirmed, HitRejected, Muzzle, PelletOutcome,
+    PelletVictim, Penetration, PoseBasis, ProjectileEnded, ProjectileLaunched, RejectReason, ReleaseTrigger, Reload,
+    RewindBudget, RewoundHit, RewoundRig, RewoundRigs, RoundTripEstimate, SHOTS_ADJUSTED, SHOTS_ANSWERED,
+    SHOTS_REFUSED, SentTicks, ShotCounters, ShotEvent, ShotId, ShotTraced, ShotTracing, Shown, SnapshotPair, Suspicion,
+    TracedHitbox, TracedOccluder, TracedOutcome, ViewGuard, VolleyJudged, WallPierced,
 };
 pub use time::{CurrentTick, Tick, ViewTime};
 pub use trace::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundFilter, RewoundPose, RewoundQuery};

@@ -126,6 +126,11 @@
 //! # bevy::ecs::system::assert_is_system(settle);
 //! ```
 //!
+//! To see how shots are judged, turn on [`ShotTracing`](crate::ShotTracing) on both sides, and permit connections to be sent
+//! evidence, with [`ShotServerConfig::stream_evidence`] or an [`EvidenceViewer`]: clients then get a
+//! [`ShotTraced`](crate::ShotTraced) for each verdict that concerns them, and keep what their screen showed in
+//! [`DisplayedShots`](crate::DisplayedShots).
+//!
 //! What lightyear cannot decode never becomes a shot. Lightyear reports it with `error!`, so that a hostile client can write
 //! into the log of a server: there, turn its targets off, for example with the filter
 //! `info,lightyear_messages=off,lightyear_transport=off` of Bevy's `LogPlugin`.
@@ -137,6 +142,7 @@
 mod client;
 mod connection;
 mod displayed;
+mod evidence;
 mod feed;
 mod fire;
 mod inbox;
@@ -144,6 +150,7 @@ mod predict;
 mod prespawn;
 mod protocol;
 mod repeats;
+mod screens;
 mod segment;
 mod server;
 mod settle;
@@ -151,6 +158,7 @@ mod starved;
 
 pub use client::{ShotClientPlugin, ShotClientSystems, VerdictReceived};
 pub use displayed::{Displayed, PresentationEpoch, ShownAs, ViewState};
+pub use evidence::{EvidenceChannel, EvidenceViewer};
 pub use fire::{FireError, FireShots, ShotReach};
 pub use predict::{PredictShots, PredictedShot};
 pub use prespawn::prespawn_hash;

@@ -11,14 +11,14 @@ use crate::{
     history::{Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
     schedule::LagCompensationSystems,
     shot::{
-        AdmittedShots, HitConfirmed, HitRejected, ProjectileEnded, ProjectileLaunched, SentTicks, ShotEvent, Verdicts,
-        VolleyJudged, WallPierced, admit_shots, answer_for_despawned, begin_reload, count_shots, diagnostics,
-        finish_reloads, fire_weapons, report_verdicts,
+        AdmittedShots, HitConfirmed, HitRejected, ProjectileEnded, ProjectileLaunched, SentTicks, ShotEvent,
+        ShotTraced, ShotTracing, Verdicts, VolleyJudged, WallPierced, admit_shots, answer_for_despawned, begin_reload,
+        count_shots, diagnostics, finish_reloads, fire_weapons, report_verdicts,
     },
     time::CurrentTick,
     trace::{
-        SustainedAttacks, adopt_collider_scale, check_screens, continue_attacks, fly_projectiles, init_occluders,
-        record_occluders, release_trigger, trace_shots,
+        Screens, SustainedAttacks, adopt_collider_scale, check_screens, continue_attacks, explain_verdicts,
+        fly_projectiles, init_occluders, is_tracing, keep_screens, record_occluders, release_trigger, trace_shots,
     },
 };
 
@@ -62,6 +62,7 @@ impl Plugin for LagCompensationPlugin {
         app.init_resource::<LagCompensationConfig>()
             .init_resource::<AdmittedShots>()
             .init_resource::<Verdicts>()
+            .init_resource::<Screens>()
             .add_observer(begin_reload)
             .add_observer(release_trigger)
             .init_resource::<SustainedAttacks>()
@@ -71,6 +72,7 @@ impl Plugin for LagCompensationPlugin {
             .add_message::<HitRejected>()
             .add_message::<VolleyJudged>()
             .add_message::<WallPierced>()
+            .add_message::<ShotTraced>()
             .add_message::<ProjectileLaunched>()
             .add_message::<ProjectileEnded>()
             .configure_sets(
@@ -95,7 +97,10 @@ impl Plugin for LagCompensationPlugin {
                         .chain()
                         .in_set(LagCompensationSystems::AdmitShots),
                     (trace_shots, continue_attacks, fly_projectiles).chain().in_set(LagCompensationSystems::TraceShots),
-                    report_verdicts.in_set(LagCompensationSystems::ReportVerdicts),
+                    keep_screens.run_if(is_tracing).in_set(LagCompensationSystems::TraceShots).before(trace_shots),
+                    (explain_verdicts.run_if(is_tracing), report_verdicts)
+                        .chain()
+                        .in_set(LagCompensationSystems::ReportVerdicts),
                 ),
             );
         for diagnostic in diagnostics() {
@@ -110,6 +115,7 @@ pub(crate) fn init_records(app: &mut App) {
         return;
     }
     app.init_resource::<CurrentTick>()
+        .init_resource::<ShotTracing>()
         .init_resource::<SentTicks>()
         .init_resource::<Tombstones>()
         .add_observer(begin_segment)

@@ -31,7 +31,7 @@ pub enum ViewSource {
 }
 
 /// What happens to a shot that fails a check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, Reflect)]
 #[non_exhaustive]
 pub enum CheckPolicy {
     /// It is refused, with the reason.

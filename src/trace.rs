@@ -9,6 +9,7 @@ mod blast;
 mod bullets;
 mod cast;
 mod colliders;
+mod explain;
 mod filter;
 mod occluders;
 mod projectiles;
@@ -37,6 +38,7 @@ use screen::{Screen, Window};
 use sustained::Kind;
 
 pub use answer::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose};
+pub(crate) use explain::{Screens, explain_verdicts, is_tracing, keep_screens};
 pub use filter::RewoundFilter;
 pub(crate) use occluders::{OccluderHistory, OccluderTombstones, record_occluders};
 pub(crate) use projectiles::fly_projectiles;

@@ -88,7 +88,7 @@ fn no_layer_knows_the_ones_above_it() {
         &["history", "hitbox", "config"],
         &["shot", "trace"],
         &["plugin", "schedule"],
-        &["lightyear", "test_app"],
+        &["lightyear", "gizmos", "test_app"],
     ];
     let layer_of = |module: &str| layers.iter().position(|layer| layer.contains(&module));
     let mut borders = 0;

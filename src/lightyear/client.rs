@@ -10,10 +10,12 @@ use lightyear::prelude::{
 use super::{
     Displayed, PresentationEpoch, ShotData, ShotOutcome, ShotProtocolPlugin, ShotVerdict, ViewState,
     displayed::{ShownEntities, follow_shift, remember_displayed, remember_shown},
+    evidence::receive_evidence,
     feed::{InterpolationFeed, feed_interpolation, learn_send_interval},
     fire::{DisplayedLimit, Outbox, relabel_shots, send_shots},
     predict::{DrawnRecord, OpenPredictions, forget_gone, note_drawn, shows_the_past},
     repeats::{Repeats, follow_repeats},
+    screens::keep_screens,
     segment::hold_segments,
     server::follow_local_timeline,
     settle::{Patience, PredictionSettled, settle_predictions},
@@ -24,9 +26,9 @@ use crate::{
     history::record_history,
     hitbox::DisplayParameters,
     plugin::{LagCompensationPlugin, init_records},
-    shot::ShotId,
+    shot::{DisplayedShots, ShotId, ShotTraced},
     time::{Tick, ViewTime},
-    trace::{adopt_collider_scale, record_occluders},
+    trace::{adopt_collider_scale, is_tracing, record_occluders},
 };
 
 /// The client half: remembers what the screen shows, sends shots and receives verdicts.
@@ -81,7 +83,7 @@ impl<W: ShotData> ShotClientPlugin<W> {
 /// The steps of the client in each frame.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ShotClientSystems {
-    /// Verdicts that have come become [`VerdictReceived`]: in `PreUpdate`.
+    /// Verdicts that have come become [`VerdictReceived`], and their evidence [`ShotTraced`]: in `PreUpdate`.
     ReceiveVerdicts,
     /// What was predicted of the shots is held against their verdicts, and becomes [`PredictionSettled`]: in `PreUpdate`.
     SettlePredictions,
@@ -133,6 +135,8 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
             .insert_resource(Patience(self.patience))
             .add_message::<VerdictReceived>()
             .add_message::<PredictionSettled>()
+            .add_message::<ShotTraced>()
+            .init_resource::<DisplayedShots>()
             .add_observer(relabel_shots::<W>)
             .add_observer(follow_shift)
             .configure_sets(
@@ -156,7 +160,7 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
             .add_systems(
                 PreUpdate,
                 (
-                    receive_verdicts.in_set(ShotClientSystems::ReceiveVerdicts),
+                    (receive_verdicts, receive_evidence).in_set(ShotClientSystems::ReceiveVerdicts),
                     settle_predictions.in_set(ShotClientSystems::SettlePredictions),
                 ),
             )
@@ -166,6 +170,11 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
                     follow_repeats.before(InterpolationSystems::Prepare),
                     (hold_segments::<Transform>, hold_segments::<DisplayParameters>)
                         .in_set(ShotClientSystems::HoldSegments),
+                    // Of shots at the frame that was drawn last.
+                    keep_screens::<W>
+                        .run_if(is_tracing)
+                        .in_set(ShotClientSystems::RememberDisplayed)
+                        .before(remember_displayed),
                     (remember_displayed, remember_shown, count_starved_frames)
                         .chain()
                         .in_set(ShotClientSystems::RememberDisplayed),
@@ -177,6 +186,11 @@ impl<W: ShotData> Plugin for ShotClientPlugin<W> {
                     (adopt_collider_scale, record_history, record_occluders, forget_gone, note_drawn)
                         .chain()
                         .in_set(ShotClientSystems::RecordDisplayed),
+                    // Of shots at the frame that is about to be drawn.
+                    keep_screens::<W>
+                        .run_if(is_tracing)
+                        .after(ShotClientSystems::RecordDisplayed)
+                        .before(send_shots::<W>),
                     send_shots::<W>.in_set(ShotClientSystems::SendShots),
                 ),
             );

@@ -201,7 +201,7 @@ fn nearness(ray: Ray3d, range: f32, place: &GlobalTransform, reach: Option<&Shot
 #[derive(Resource)]
 pub(super) struct Outbox<W> {
     sequence: u32,
-    waiting: Vec<ShotRequest<W>>,
+    pub(super) waiting: Vec<ShotRequest<W>>,
 }
 
 impl<W> Default for Outbox<W> {

@@ -90,10 +90,7 @@ impl PredictShots<'_, '_> {
     }
 
     fn predict_part(&mut self, shot: ShotId, part: u32, ray: Ray3d, range: f32, filter: &RewoundFilter) -> RewoundCast {
-        let tick = match *self.displayed {
-            Displayed::Present(tick) => tick,
-            Displayed::Past(_) | Displayed::Nothing => self.drawn.0,
-        };
+        let tick = self.drawn.tick(*self.displayed);
         let cast = self.query.cast_ray(ViewTime::at(tick), ray, range.min(self.config.max_range), filter);
         let predicted_at = self.time.elapsed();
         self.open.0.push(PredictedShot { shot, part, hit: cast.victim(), predicted_at });
@@ -109,6 +106,16 @@ pub(super) struct OpenPredictions(pub(super) Vec<PredictedShot>);
 /// later one already.
 #[derive(Resource, Default)]
 pub(super) struct DrawnRecord(Tick);
+
+impl DrawnRecord {
+    /// The tick whose records tell of what is displayed.
+    pub(super) fn tick(&self, displayed: Displayed) -> Tick {
+        match displayed {
+            Displayed::Present(tick) => tick,
+            Displayed::Past(_) | Displayed::Nothing => self.0,
+        }
+    }
+}
 
 /// Whether the screen shows another world than the one that is simulated here.
 pub(super) fn shows_the_past(displayed: Res<Displayed>) -> bool {

@@ -12,10 +12,10 @@ use lightyear::prelude::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::SegmentNumber;
+use super::{EvidenceChannel, SegmentNumber};
 use crate::{
     hitbox::Zone,
-    shot::{DisplayedRigs, HitBy, RejectReason},
+    shot::{DisplayedRigs, HitBy, RejectReason, ShotTraced},
     time::{Tick, ViewTime},
 };
 
@@ -140,7 +140,7 @@ impl MapEntities for ShotVerdict {
     }
 }
 
-/// Registers [`ShotChannel`], [`ShotRequest`] and [`ShotVerdict`].
+/// Registers [`ShotChannel`], [`ShotRequest`] and [`ShotVerdict`], and for debugging [`EvidenceChannel`] and [`ShotTraced`].
 ///
 /// Lightyear numbers channels and messages in the order of their registration. So add this plugin where the game registers
 /// its own protocol, in the same place on both sides, after lightyear's `ClientPlugins` or `ServerPlugins`. An app can have
@@ -162,10 +162,18 @@ impl<W: ShotData> Plugin for ShotProtocolPlugin<W> {
             ..default()
         })
         .add_direction(NetworkDirection::Bidirectional);
+        app.add_channel::<EvidenceChannel>(ChannelSettings {
+            mode: ChannelMode::UnorderedReliable(ReliableSettings::default()),
+            // After all else.
+            priority: 0.1,
+            ..default()
+        })
+        .add_direction(NetworkDirection::ServerToClient);
         app.component::<SegmentNumber>()
             .replicate()
             .interpolate_with(InterpolationFns::interpolate(SegmentNumber::interpolate));
         app.register_message::<ShotRequest<W>>().add_map_entities().add_direction(NetworkDirection::ClientToServer);
         app.register_message::<ShotVerdict>().add_map_entities().add_direction(NetworkDirection::ServerToClient);
+        app.register_message::<ShotTraced>().add_map_entities().add_direction(NetworkDirection::ServerToClient);
     }
 }

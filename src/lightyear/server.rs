@@ -11,6 +11,7 @@ use lightyear::prelude::{
 use super::{
     SegmentNumber, ShotChannel, ShotData, ShotOutcome, ShotProtocolPlugin, ShotRequest, ShotVerdict,
     connection::{LinkProbe, PredictedRigs, measure_connections},
+    evidence::stream_evidence,
     inbox::{Inbox, InboxLimits, Released},
     segment::number_segments,
 };
@@ -77,6 +78,11 @@ pub struct ShotServerConfig {
     /// How the clients place their interpolation; they should have the same `InterpolationConfig`. Default: lightyear's. Used
     /// for estimates, see [`ConnectionDelay`].
     pub interpolation: InterpolationConfig,
+    /// Whether connections are sent the evidence of verdicts that concern them, if they have no
+    /// [`EvidenceViewer`](super::EvidenceViewer) of their own. Default: `false`.
+    ///
+    /// What is sent tells where others stand, also behind walls: for development, not for matches.
+    pub stream_evidence: bool,
 }
 
 impl Default for ShotServerConfig {
@@ -88,6 +94,7 @@ impl Default for ShotServerConfig {
             max_waiting: 32,
             max_per_tick: 8,
             interpolation: InterpolationConfig::default(),
+            stream_evidence: false,
         }
     }
 }
@@ -159,7 +166,9 @@ impl<W: ShotData> Plugin for ShotServerPlugin<W> {
                         .after(record_history)
                         .after(record_occluders),
                     release_shots::<W>.in_set(LagCompensationSystems::ReceiveShots),
-                    send_verdicts.in_set(LagCompensationSystems::ReportVerdicts).after(report_verdicts),
+                    (send_verdicts, stream_evidence)
+                        .in_set(LagCompensationSystems::ReportVerdicts)
+                        .after(report_verdicts),
                 ),
             );
         app.register_required_components::<ClientOf, Inbox<W>>();

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::time::{Tick, ViewTime};
 
@@ -81,7 +82,7 @@ impl RoundTripEstimate {
 }
 
 /// Of what the rewind of a shot is made, in milliseconds.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RewindBudget {
     /// From the server to the screen.

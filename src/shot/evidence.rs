@@ -1,6 +1,7 @@
 //! What a verdict rests on.
 
 use bevy::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::{PoseBasis, RejectReason, RewindBudget, ShotEvent};
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// What a verdict rests on.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Evidence {
     /// The tick at which the shooter pulled the trigger.
@@ -45,7 +46,7 @@ pub struct Evidence {
 }
 
 /// Why a shot was not judged by the view time that it claimed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Adjustment {
     /// What was done instead.
@@ -58,7 +59,7 @@ pub struct Adjustment {
 pub type RewoundRigs = [Option<RewoundRig>; 4];
 
 /// A rig as it was tested.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RewoundRig {
     /// The rig.
@@ -72,7 +73,7 @@ pub struct RewoundRig {
 }
 
 /// Where a shot met a hitbox.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RewoundHit {
     /// The rig that the hitbox belongs to.
@@ -103,7 +104,7 @@ pub struct RewoundHit {
 }
 
 /// Where a shot met an occluder.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Blocker {
     /// The entity with the collider, which may be gone by now; `None` for one that the game made without an entity.

@@ -54,6 +54,14 @@ impl Verdicts {
         self.pierced.push(wall);
     }
 
+    /// All that has been answered in this tick so far.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = Result<&HitConfirmed, &HitRejected>> {
+        self.answers.iter().map(|answer| match answer {
+            Answer::Confirmed(hit) => Ok(hit),
+            Answer::Rejected(rejection) => Err(rejection),
+        })
+    }
+
     /// Counts a shot that has got all its verdicts: why it hit nothing, or `None` if it did.
     pub(crate) fn count(&mut self, evidence: &Evidence, reason: Option<RejectReason>) {
         self.outcomes.push(Outcome { link: evidence.link, adjusted: evidence.adjusted, reason });

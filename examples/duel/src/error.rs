@@ -5,6 +5,8 @@ use std::{io, path::PathBuf, process::ExitStatus};
 
 use thiserror::Error;
 
+use crate::{game::arena::ArenaError, view::NoScreen};
+
 /// Why the program gave up.
 #[derive(Error, Debug)]
 pub enum DuelError {
@@ -87,6 +89,17 @@ pub enum DuelError {
         /// How many shots were on target on its screen.
         on_target: usize,
     },
+    /// The arena is missing or broken.
+    #[error("there is no arena to play in: {}: {source}", path.display())]
+    NoArena {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: ArenaError,
+    },
+    /// There is nothing to draw on.
+    #[error(transparent)]
+    NoScreen(#[from] NoScreen),
     /// The report could not be written.
     #[error("cannot write {}: {source}", path.display())]
     CannotWrite {

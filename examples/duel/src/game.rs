@@ -6,4 +6,6 @@ pub mod arena;
 pub mod bot;
 pub mod chance;
 pub mod character;
+pub mod controls;
 pub mod figure;
+pub mod weapon;

@@ -3,7 +3,10 @@
 pub mod client;
 mod conditions;
 mod headless;
-mod protocol;
+pub mod host;
+mod policy;
+pub mod protocol;
 pub mod server;
 
 pub use conditions::LinkConditions;
+pub use policy::Policy;

@@ -26,7 +26,7 @@ pub struct Report {
 pub struct ClientReport {
     /// Who.
     pub name: String,
-    /// Shots fired.
+    /// Bullets and pellets fired.
     pub fired: usize,
     /// Shots that hit on the shooter's own screen.
     pub on_target: usize,
@@ -38,6 +38,8 @@ pub struct ClientReport {
     pub agreement_uncompensated: Option<f64>,
     /// Shots that missed on the shooter's screen and were confirmed nevertheless.
     pub confirmed_off_target: usize,
+    /// Shots of who was dead by then, which count for nothing else.
+    pub void: usize,
     /// Shots that the server has not answered.
     pub unanswered: usize,
 }
@@ -97,12 +99,21 @@ impl Report {
     }
 }
 
-const HEADINGS: [&str; 8] =
-    ["client", "fired", "on target", "confirmed", "agreement", "uncompensated", "confirmed off target", "unanswered"];
+const HEADINGS: [&str; 9] = [
+    "client",
+    "fired",
+    "on target",
+    "confirmed",
+    "agreement",
+    "uncompensated",
+    "confirmed off target",
+    "void",
+    "unanswered",
+];
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let rows: Vec<[String; 8]> = self.clients.iter().map(ClientReport::cells).collect();
+        let rows: Vec<[String; 9]> = self.clients.iter().map(ClientReport::cells).collect();
         let headings = HEADINGS.map(String::from);
         let width = |column: usize| {
             let cells = core::iter::once(&headings).chain(&rows).map(|row| row[column].chars().count());
@@ -120,7 +131,7 @@ impl Display for Report {
 }
 
 impl ClientReport {
-    fn cells(&self) -> [String; 8] {
+    fn cells(&self) -> [String; 9] {
         [
             self.name.clone(),
             self.fired.to_string(),
@@ -129,6 +140,7 @@ impl ClientReport {
             percent(self.agreement),
             percent(self.agreement_uncompensated),
             self.confirmed_off_target.to_string(),
+            self.void.to_string(),
             self.unanswered.to_string(),
         ]
     }
@@ -151,6 +163,7 @@ mod tests {
             agreement: Some(0.975),
             agreement_uncompensated: Some(0.125),
             confirmed_off_target: 1,
+            void: 2,
             unanswered: 0,
         };
         Report { clients: vec![red, ClientReport { name: "a long name".into(), ..ClientReport::default() }] }
@@ -172,7 +185,7 @@ mod tests {
         report().write_json(&mut json).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
         let red = &value["clients"][0];
-        for key in ["name", "fired", "on_target", "confirmed", "agreement", "agreement_uncompensated"] {
+        for key in ["name", "fired", "on_target", "confirmed", "agreement", "agreement_uncompensated", "void"] {
             assert!(!red[key].is_null(), "{key}");
         }
         assert_eq!(serde_json::from_slice::<Report>(&json).unwrap(), report());

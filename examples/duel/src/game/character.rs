@@ -71,11 +71,15 @@ impl PlayerInput {
         }
     }
 
+    /// How the eyes are turned.
+    pub fn rotation(&self) -> Quat {
+        let Self { yaw, pitch, .. } = self.tamed();
+        Quat::from_rotation_y(yaw) * Quat::from_rotation_x(pitch)
+    }
+
     /// The direction in which the character looks.
     pub fn direction(&self) -> Dir3 {
-        let Self { yaw, pitch, .. } = self.tamed();
-        let turn = Quat::from_rotation_y(yaw) * Quat::from_rotation_x(pitch);
-        Dir3::new(turn * Vec3::NEG_Z).unwrap_or(Dir3::NEG_Z)
+        Dir3::new(self.rotation() * Vec3::NEG_Z).unwrap_or(Dir3::NEG_Z)
     }
 }
 

@@ -237,9 +237,9 @@ pub fn bones() -> impl Iterator<Item = (Bone, Hitbox)> {
 
 /// Gives a character its figure: a child for each bone.
 pub fn attach(character: &mut EntityCommands) {
-    character.insert(RULE).with_children(|parts| {
+    character.insert((RULE, Visibility::default())).with_children(|parts| {
         for (bone, hitbox) in bones() {
-            parts.spawn((bone, hitbox));
+            parts.spawn((bone, hitbox, Visibility::default()));
         }
     });
 }

@@ -3,27 +3,36 @@
 use core::time::Duration;
 
 use clap::Args;
-use lightyear::{link::RecvLinkConditioner, prelude::LinkConditionerConfig};
+use lightyear::{
+    link::RecvLinkConditioner,
+    prelude::{Link, LinkConditionerConfig},
+};
+use serde::{Deserialize, Serialize};
 
 /// What is done to each packet that a process receives.
 ///
 /// Server and client each spoil what comes in to them, so with the same flags on both sides the figures hold each way.
-#[derive(Args, Clone, Copy, PartialEq, Debug)]
+#[derive(Args, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
 pub struct LinkConditions {
     /// Delay of each packet that comes in, in milliseconds one way.
-    #[arg(long, value_name = "MS", default_value_t = 60, value_parser = clap::value_parser!(u16).range(..=1000))]
-    latency: u16,
+    #[arg(long, value_name = "MS", default_value_t = 60, value_parser = clap::value_parser!(u16).range(..=i64::from(MOST_DELAY)))]
+    pub latency: u16,
     /// How far that delay is off at most, in milliseconds up or down.
-    #[arg(long, value_name = "MS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(..=1000))]
-    jitter: u16,
+    #[arg(long, value_name = "MS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(..=i64::from(MOST_DELAY)))]
+    pub jitter: u16,
     /// Share of the packets that get lost, in per cent.
     #[arg(long, value_name = "PER CENT", default_value_t = 2.0, value_parser = parse_loss)]
-    loss: f32,
+    pub loss: f32,
 }
+
+/// The most latency and jitter, in milliseconds.
+const MOST_DELAY: u16 = 1000;
+/// The most loss, in per cent.
+const MOST_LOSS: f32 = 90.0;
 
 fn parse_loss(text: &str) -> Result<f32, String> {
     match text.trim_end_matches('%').trim_end().parse() {
-        Ok(loss) if (0.0..=90.0).contains(&loss) => Ok(loss),
+        Ok(loss) if (0.0..=MOST_LOSS).contains(&loss) => Ok(loss),
         _ => Err("must be a number of per cent from 0 to 90".into()),
     }
 }
@@ -37,6 +46,18 @@ impl LinkConditions {
                 .with_incoming_jitter(Duration::from_millis(self.jitter.into()))
                 .with_fixed_loss(self.loss / 100.0),
         )
+    }
+
+    /// Puts a connection into these conditions; what is on its way already may be lost.
+    pub fn apply(&self, link: &mut Link) {
+        link.recv.conditioner = Some(self.tamed().conditioner());
+    }
+
+    /// The same conditions with whatever is not a number, or too much, taken out: they may have come over the network.
+    fn tamed(self) -> Self {
+        let Self { latency, jitter, loss } = self;
+        let loss = if loss.is_finite() { loss.clamp(0.0, MOST_LOSS) } else { 0.0 };
+        Self { latency: latency.min(MOST_DELAY), jitter: jitter.min(MOST_DELAY), loss }
     }
 
     /// The flags that give another process the same conditions.
@@ -67,6 +88,13 @@ mod tests {
     fn flags_reach_the_other_process_unchanged() {
         let conditions = LinkConditions { latency: 45, jitter: 0, loss: 1.5 };
         assert_eq!(parse(conditions.to_flags()).unwrap(), conditions);
+    }
+
+    #[test]
+    fn conditions_from_the_network_are_tamed() {
+        let hostile = LinkConditions { latency: u16::MAX, jitter: u16::MAX, loss: f32::NAN }.tamed();
+        assert_eq!(hostile, LinkConditions { latency: MOST_DELAY, jitter: MOST_DELAY, loss: 0.0 });
+        assert_eq!(LinkConditions { loss: 1e9, ..hostile }.tamed().loss, MOST_LOSS);
     }
 
     #[test]

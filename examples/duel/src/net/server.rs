@@ -1,19 +1,30 @@
 //! The server.
 
 mod admission;
+mod arena;
+mod arsenal;
+mod damage;
 mod lifetime;
+mod movement;
+mod rockets;
+mod shots;
+mod tuning;
 mod uncompensated;
 
-use core::net::SocketAddr;
+use core::{net::SocketAddr, time::Duration};
 use std::net::UdpSocket;
 
 use bevy::prelude::*;
-use bevy_hindsight::{LagCompensationPlugin, lightyear::ShotServerPlugin};
-use bevy_rapier3d::prelude::{Collider, NoUserData, RapierPhysicsPlugin, RigidBody, TimestepMode};
+use bevy_hindsight::{
+    AdmissionRules, LagCompensationConfig, LagCompensationPlugin, ShotTracing,
+    lightyear::{ShotServerConfig, ShotServerPlugin},
+};
+use bevy_rapier3d::prelude::{NoUserData, RapierPhysicsPlugin, TimestepMode};
 use clap::Args;
 use lightyear::prelude::{
-    Link, LinkOf, LocalAddr, MessageSystems, ReplicationSender,
-    input::native::{ActionState, NativeStateSequence},
+    Link, LinkOf, LocalAddr, ReplicationSender,
+    client::Client,
+    input::native::NativeStateSequence,
     server::{
         NetcodeConfig, NetcodeServer, ServerPlugins, ServerUdpIo, Start,
         input::{InputValidationAppExt, authorize_controlled_targets},
@@ -27,10 +38,7 @@ use super::{
 };
 use crate::{
     error::DuelError,
-    game::{
-        arena,
-        character::{self, PlayerInput, Velocity},
-    },
+    game::{arena::Arena, character::PlayerInput, weapon::Weapon},
 };
 
 pub use lifetime::LISTENING;
@@ -38,46 +46,79 @@ pub use lifetime::LISTENING;
 /// Twice the tick rate: a tick then waits for its frame no longer than half a tick.
 const FRAME_RATE: f64 = 128.0;
 
+/// The oldest view that a shot is judged by. More than the library's default, for trying bad networks.
+const MAX_REWIND: Duration = Duration::from_millis(600);
+
 /// Run the server alone. It ends when the last player has left, or if none comes within a minute.
 #[derive(Args, Clone, Debug)]
 pub struct ServerArgs {
     /// The address to listen on; port 0 takes any that is free.
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:5700")]
-    address: SocketAddr,
+    pub address: SocketAddr,
     /// End after this time in any case.
     #[arg(long, value_name = "SECONDS")]
-    seconds: Option<u32>,
+    pub seconds: Option<u32>,
+    /// Let players see what each of their shots was judged by. Not for games that are played for their own sake: it shows
+    /// players behind walls.
+    #[arg(long)]
+    pub evidence: bool,
     #[command(flatten)]
-    conditions: LinkConditions,
+    pub conditions: LinkConditions,
 }
 
+/// What is done to the packets of each client that has not asked for anything else.
 #[derive(Resource, Clone, Copy)]
 struct Conditions(LinkConditions);
 
 /// Runs until the duel is over.
 pub fn run(args: &ServerArgs) -> Result<(), DuelError> {
-    let address = args.address;
-    // Lightyear would panic over this.
-    UdpSocket::bind(address).map_err(|source| DuelError::CannotListen { address, source })?;
-
+    check_address(args.address)?;
+    let arena = Arena::load()?;
     let mut app = headless_app(FRAME_RATE);
-    app.add_plugins((ServerPlugins { tick_duration: TICK }, protocol))
-        .add_plugins((
-            RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule(),
-            LagCompensationPlugin::default(),
-            ShotServerPlugin::<()>::default(),
-            uncompensated::plugin,
-            lifetime::plugin(args.seconds),
-        ))
-        .insert_resource(TimestepMode::Fixed { dt: TICK.as_secs_f32(), substeps: 1 })
-        .insert_resource(Conditions(args.conditions))
-        .add_input_validator(authorize_controlled_targets::<NativeStateSequence<PlayerInput>>)
-        .add_observer(welcome_link)
-        .add_systems(Startup, (build_arena, start(address)))
-        .add_systems(PreUpdate, admission::admit_players.after(MessageSystems::Receive))
-        .add_systems(FixedUpdate, move_characters);
+    app.add_plugins(ServerPlugins { tick_duration: TICK }).add_plugins((
+        protocol,
+        plugin(args.clone(), arena),
+        lifetime::plugin(args.seconds),
+    ));
     app.run();
     Ok(())
+}
+
+/// Lightyear would panic over an address that is taken.
+pub fn check_address(address: SocketAddr) -> Result<(), DuelError> {
+    UdpSocket::bind(address).map(drop).map_err(|source| DuelError::CannotListen { address, source })
+}
+
+/// The plugin of the server's side, also of a listen server. Comes after the [`protocol`].
+pub fn plugin(args: ServerArgs, arena: Arena) -> impl Fn(&mut App) + Send + Sync + 'static {
+    move |app| {
+        let admission = AdmissionRules { max_rewind: MAX_REWIND, ..default() };
+        app.insert_resource(arena.clone())
+            .insert_resource(Conditions(args.conditions))
+            .insert_resource(LagCompensationConfig { admission, ..default() })
+            .insert_resource(ShotTracing { enabled: args.evidence, ..default() })
+            .insert_resource(ShotServerConfig { stream_evidence: args.evidence, ..default() })
+            .insert_resource(TimestepMode::Fixed { dt: TICK.as_secs_f32(), substeps: 1 })
+            .add_plugins((
+                RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule(),
+                LagCompensationPlugin::default(),
+                ShotServerPlugin::<Weapon>::default(),
+            ))
+            .add_plugins((
+                admission::plugin,
+                arena::plugin,
+                arsenal::plugin,
+                damage::plugin,
+                movement::plugin,
+                rockets::plugin,
+                shots::plugin,
+                tuning::plugin,
+                uncompensated::plugin,
+            ))
+            .add_input_validator(authorize_controlled_targets::<NativeStateSequence<PlayerInput>>)
+            .add_observer(welcome_link)
+            .add_systems(Startup, start(args.address));
+    }
 }
 
 fn start(address: SocketAddr) -> impl Fn(Commands) {
@@ -89,27 +130,15 @@ fn start(address: SocketAddr) -> impl Fn(Commands) {
     }
 }
 
-fn build_arena(mut commands: Commands) {
-    commands.spawn_batch(arena::blocks().map(|block| {
-        let Vec3 { x, y, z } = block.half_extents;
-        (RigidBody::Fixed, Collider::cuboid(x, y, z), Transform::from_translation(block.center))
-    }));
-}
-
+/// The host's own link is no network.
 fn welcome_link(
     link: On<Add, LinkOf>,
     conditions: Res<Conditions>,
-    mut links: Query<&mut Link>,
+    mut links: Query<&mut Link, Without<Client>>,
     mut commands: Commands,
 ) {
-    commands.entity(link.entity).insert(ReplicationSender);
-    if let Ok(mut link) = links.get_mut(link.entity) {
-        link.recv.conditioner = Some(conditions.0.conditioner());
-    }
-}
-
-fn move_characters(mut characters: Query<(&mut Transform, &mut Velocity, &ActionState<PlayerInput>)>) {
-    for (mut transform, mut velocity, input) in &mut characters {
-        character::step(&mut transform, &mut velocity, input.0, TICK.as_secs_f32());
+    if let Ok(mut link_to_client) = links.get_mut(link.entity) {
+        commands.entity(link.entity).insert(ReplicationSender);
+        conditions.0.apply(&mut link_to_client);
     }
 }

@@ -1,45 +1,33 @@
-//! How the bot moves its character, and how the client predicts it.
+//! How the controls move the own character, and how the client predicts it.
 
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::prelude::*;
+use bevy_hindsight::{DisplayParameters, Life};
 use lightyear::prelude::{
-    Controlled, Interpolated, Predicted,
+    Controlled, LocalTimeline, Predicted,
     client::input::InputSystems,
     input::native::{ActionState, InputMarker},
     is_in_rollback,
 };
 
+use super::magazines::Magazines;
 use crate::{
     game::{
-        bot::Bot,
-        character::{self, PlayerInput, Velocity},
+        arena::Arena,
+        character::{Body, PlayerInput},
+        controls::Controls,
     },
-    net::protocol::{Player, TICK},
+    net::protocol::{Health, TICK, seconds_at},
 };
 
-/// The plugin of movement.
+/// The plugin of the controls.
 pub fn plugin(app: &mut App) {
     app.add_observer(take_control)
-        .add_systems(FixedPreUpdate, steer.in_set(InputSystems::WriteClientInputs).run_if(not(is_in_rollback)))
-        .add_systems(FixedUpdate, move_own_character);
+        .add_systems(FixedPreUpdate, steer.in_set(InputSystems::WriteClientInputs).run_if(not(is_in_rollback)));
 }
 
-/// The opponents as this client's screen shows them.
-#[derive(SystemParam)]
-pub struct Opponents<'w, 's> {
-    shown: Query<'w, 's, &'static Transform, (With<Player>, With<Interpolated>)>,
-}
-
-impl Opponents<'_, '_> {
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Transform> {
-        self.shown.iter()
-    }
-
-    /// The one nearest to a place.
-    pub fn nearest(&self, to: Vec3) -> Option<&Transform> {
-        let distance = |opponent: &Transform| opponent.translation.distance_squared(to);
-        self.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
-    }
+/// The plugin of prediction: not for the host of a listen server, whose character is the server's.
+pub fn prediction_plugin(app: &mut App) {
+    app.add_systems(FixedUpdate, move_own_character).add_systems(Update, follow_health);
 }
 
 fn take_control(character: On<Add, Controlled>, mut commands: Commands) {
@@ -47,19 +35,43 @@ fn take_control(character: On<Add, Controlled>, mut commands: Commands) {
 }
 
 fn steer(
-    mut bot: ResMut<Bot>,
-    opponents: Opponents,
-    mut own: Query<(&Transform, &mut ActionState<PlayerInput>), (With<Predicted>, With<InputMarker<PlayerInput>>)>,
+    controls: Res<Controls>,
+    magazines: Res<Magazines>,
+    mut own: Query<&mut ActionState<PlayerInput>, With<InputMarker<PlayerInput>>>,
 ) {
-    for (transform, mut input) in &mut own {
-        let opponent = opponents.nearest(transform.translation);
-        input.0 = bot.steer(transform, opponent.map(|opponent| opponent.translation));
+    for mut input in &mut own {
+        let wanted = controls.input();
+        input.0 = PlayerInput { reload: wanted.reload || magazines.wants_reload(), ..wanted };
     }
 }
 
 /// The same step as on the server, ahead of it; and again after each rollback.
-pub fn move_own_character(mut own: Query<(&mut Transform, &mut Velocity, &ActionState<PlayerInput>), With<Predicted>>) {
-    for (mut transform, mut velocity, input) in &mut own {
-        character::step(&mut transform, &mut velocity, input.0, TICK.as_secs_f32());
+pub fn move_own_character(
+    arena: Res<Arena>,
+    local: Res<LocalTimeline>,
+    mut own: Query<
+        (&mut Transform, &mut Body, Option<&mut DisplayParameters>, &Health, &ActionState<PlayerInput>),
+        With<Predicted>,
+    >,
+) {
+    let now = seconds_at(local.tick().0);
+    for (mut transform, mut body, parameters, health, input) in &mut own {
+        if health.is_alive() {
+            body.step(&mut transform, &arena, now, input.0, TICK.as_secs_f32());
+        }
+        if let Some(mut parameters) = parameters {
+            parameters.set_if_neq(body.parameters(&transform));
+        }
+    }
+}
+
+/// The dead cannot be hit, on this screen, either.
+fn follow_health(mut figures: Query<(&Health, &mut Life), Changed<Health>>) {
+    for (health, mut life) in &mut figures {
+        match (health.is_alive(), life.is_alive()) {
+            (false, true) => life.end(),
+            (true, false) => life.begin(),
+            _ => {}
+        }
     }
 }

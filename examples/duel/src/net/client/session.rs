@@ -6,11 +6,11 @@ use std::sync::mpsc::Sender;
 use bevy::prelude::*;
 use bevy_hindsight::lightyear::Displayed;
 use lightyear::prelude::{
-    Controlled, Disconnected, MessageSender, Predicted,
+    Controlled, Disconnected, MessageSender,
     client::{Client, Connect, Connected, Disconnect},
 };
 
-use super::{pilot::Opponents, shot_log::ShotLog};
+use super::{opponents::Opponents, shot_log::ShotLog};
 use crate::{
     error::DuelError,
     net::protocol::{GameChannel, Join, Player},
@@ -32,7 +32,8 @@ const OPPONENT_PATIENCE: Duration = Duration::from_secs(60);
 pub struct Session {
     name: String,
     server: SocketAddr,
-    length: Duration,
+    /// `None` for as long as somebody plays.
+    length: Option<Duration>,
     /// When both characters were first there, on the clock of this app.
     began: Option<Duration>,
     connected: bool,
@@ -53,18 +54,23 @@ enum Phase {
 }
 
 impl Session {
-    /// A match of `seconds` that has not begun.
-    pub fn new(name: String, server: SocketAddr, seconds: u32) -> Self {
-        let length = Duration::from_secs(seconds.into());
+    /// A match that has not begun, of so many seconds if they are limited.
+    pub fn new(name: String, server: SocketAddr, seconds: Option<u32>) -> Self {
+        let length = seconds.map(|seconds| Duration::from_secs(seconds.into()));
         Self { name, server, length, began: None, connected: false, leaving: false }
+    }
+
+    /// What the player is called.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     fn phase(&self, now: Duration) -> Phase {
         let Some(began) = self.began else { return Phase::Waiting };
         let played = now.saturating_sub(began);
-        if played >= self.length {
+        if self.length.is_some_and(|length| played >= length) {
             Phase::Over
-        } else if played + HOMECOMING >= self.length {
+        } else if self.length.is_some_and(|length| played + HOMECOMING >= length) {
             Phase::ComingHome
         } else if played < SETTLING {
             Phase::Settling
@@ -79,8 +85,8 @@ pub fn plugin(app: &mut App) {
     app.add_observer(join).add_systems(Update, follow);
 }
 
-/// Whether it is the time to shoot.
-pub fn in_firing_time(session: Res<Session>, time: Res<Time<Real>>) -> bool {
+/// Whether it is the time for bots to shoot.
+pub fn in_firing_time(session: &Session, time: &Time<Real>) -> bool {
     session.phase(time.elapsed()) == Phase::Firing
 }
 
@@ -99,7 +105,7 @@ fn follow(
     mut session: ResMut<Session>,
     time: Res<Time<Real>>,
     displayed: Res<Displayed>,
-    own: Query<(), (With<Player>, With<Predicted>, With<Controlled>, With<Transform>)>,
+    own: Query<(), (With<Player>, With<Controlled>, With<Transform>)>,
     opponents: Opponents,
     link: Single<(Entity, Has<Disconnected>), With<Client>>,
     log: Res<ShotLog>,
@@ -113,7 +119,7 @@ fn follow(
         exit.write(AppExit::Success);
         return;
     }
-    let both_there = displayed.view_time().is_some() && !own.is_empty() && opponents.iter().next().is_some();
+    let both_there = displayed.view_time().is_some() && !own.is_empty() && opponents.are_here();
     if session.began.is_none() && both_there {
         session.began = Some(now);
     }
@@ -125,7 +131,8 @@ fn follow(
         Phase::Waiting if !session.connected && now > CONNECTION_PATIENCE => {
             Err(DuelError::NoServer { name: name(), server: session.server, waited: CONNECTION_PATIENCE })
         }
-        Phase::Waiting if now > OPPONENT_PATIENCE => {
+        // In a window there is enough to do alone.
+        Phase::Waiting if session.length.is_some() && now > OPPONENT_PATIENCE => {
             Err(DuelError::NoOpponent { name: name(), waited: OPPONENT_PATIENCE })
         }
         Phase::Waiting if !session.connected && disconnected => {
@@ -147,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_match_settles_fires_and_waits_for_its_verdicts() {
-        let mut session = Session::new("red".into(), SocketAddr::from(([127, 0, 0, 1], 1)), 20);
+        let mut session = Session::new("red".into(), SocketAddr::from(([127, 0, 0, 1], 1)), Some(20));
         assert_eq!(session.phase(Duration::from_secs(9)), Phase::Waiting);
         session.began = Some(Duration::from_secs(10));
         let phases =

@@ -1,26 +1,36 @@
 //! How players come in.
 
 use bevy::prelude::*;
-use bevy_hindsight::{Rig, RigId};
+use bevy_hindsight::{Muzzle, Rig, RigId};
 use lightyear::prelude::{
-    Connected, ControlledBy, DisableReplicateHierarchy, InterpolationTarget, MessageReceiver, NetworkTarget,
-    PredictionTarget, RemoteId, Replicate, input::native::ActionState, server::ClientOf,
+    Connected, ControlledBy, DisableReplicateHierarchy, InterpolationTarget, MessageReceiver, MessageSystems,
+    NetworkTarget, PredictionTarget, RemoteId, Replicate, input::native::ActionState, server::ClientOf,
 };
 
+use super::arsenal::Arsenal;
 use crate::{
     game::{
-        arena::SPAWN_POINTS,
-        character::{PlayerInput, Velocity},
+        arena::Arena,
+        character::{Body, PlayerInput},
         figure,
     },
-    net::protocol::{Join, LONGEST_NAME, Player},
+    net::protocol::{FULL_HEALTH, Health, Join, LONGEST_NAME, Loadout, Player, Score},
 };
 
+/// How far from the server's eye a shot may begin, in metres: a crouch that the server has not seen yet, and a frame's way.
+const MUZZLE_TOLERANCE: f32 = 0.7;
+
+/// The plugin that lets them in.
+pub fn plugin(app: &mut App) {
+    app.add_systems(PreUpdate, admit_players.after(MessageSystems::Receive));
+}
+
 /// Gives each client that asks for it a character, once.
-pub fn admit_players(
+fn admit_players(
     mut links: Query<(Entity, &RemoteId, &mut MessageReceiver<Join>), (With<ClientOf>, With<Connected>)>,
     characters: Query<&ControlledBy, With<Player>>,
-    mut admitted: Local<usize>,
+    arena: Res<Arena>,
+    mut admitted: Local<u32>,
     mut commands: Commands,
 ) {
     for (link, peer, mut receiver) in &mut links {
@@ -29,23 +39,22 @@ pub fn admit_players(
         if characters.iter().any(|controlled| controlled.owner == link) {
             continue;
         }
-        let spawn = SPAWN_POINTS[*admitted % SPAWN_POINTS.len()];
+        let number = *admitted;
         *admitted += 1;
-        let place = Transform::from_translation(spawn.position).with_rotation(Quat::from_rotation_y(spawn.yaw));
+        let at = arena.spawn_points[number as usize % arena.spawn_points.len()];
+        let place = Transform::from_translation(at).with_rotation(Quat::from_rotation_y(arena.yaw_at(at)));
+        let name = join.name.chars().filter(|letter| !letter.is_control()).take(LONGEST_NAME).collect();
         let mut character = commands.spawn((
-            Player { name: join.name.chars().filter(|letter| !letter.is_control()).take(LONGEST_NAME).collect() },
-            (place, Velocity::default(), ActionState::<PlayerInput>::default()),
-            (Rig, RigId(*admitted as u64)),
+            (Player { name, number }, Health(FULL_HEALTH), Score::default()),
+            (Arsenal::default(), Loadout::default()),
+            (place, Body::default(), ActionState::<PlayerInput>::default()),
+            (Rig, RigId(u64::from(number)), Muzzle::at(Vec3::Y * figure::EYE_HEIGHT).within(MUZZLE_TOLERANCE)),
+            // Clients know the figure by heart; its parts are not replicated.
             (Replicate::to_clients(NetworkTarget::All), DisableReplicateHierarchy),
             PredictionTarget::to_clients(NetworkTarget::Single(peer.0)),
             InterpolationTarget::to_clients(NetworkTarget::AllExceptSingle(peer.0)),
             ControlledBy { owner: link, lifetime: default() },
         ));
-        // Clients know the figure by heart; its parts are not replicated.
-        character.with_children(|parts| {
-            for part in figure::parts() {
-                parts.spawn((part.hitbox, part.place));
-            }
-        });
+        figure::attach(&mut character);
     }
 }

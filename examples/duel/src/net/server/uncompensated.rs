@@ -1,64 +1,46 @@
-//! The comparison: each shot of a client is judged once more, by the present.
+//! The comparison: each ray of a client is judged once more, by the present.
 
-use bevy::{ecs::message::MessageCursor, platform::collections::HashMap, prelude::*};
-use bevy_hindsight::{CurrentTick, HitConfirmed, HitRejected, LagCompensationSystems, ShotEvent, ShotId};
-use lightyear::prelude::{ControlledBy, MessageSender, server::ClientOf};
+use bevy::prelude::*;
+use bevy_hindsight::{
+    CurrentTick, LagCompensationSystems, RewoundFilter, RewoundQuery, ShotEvent, ViewTime, lightyear::ShotReceived,
+};
+use lightyear::prelude::{MessageSender, server::ClientOf};
 
-use crate::net::protocol::{GameChannel, UncompensatedVerdict};
-
-/// Shots of the present that wait for their verdict, and the client's number of the shot that each stands for.
-#[derive(Resource, Default)]
-struct Twins {
-    last: u32,
-    waiting: HashMap<ShotId, u32>,
-}
+use crate::{
+    game::weapon::Weapon,
+    net::protocol::{GameChannel, UncompensatedVerdict},
+};
 
 /// The plugin that does it.
 pub fn plugin(app: &mut App) {
-    app.init_resource::<Twins>().add_systems(
-        FixedPostUpdate,
-        (
-            write_twins.after(LagCompensationSystems::ReceiveShots).before(LagCompensationSystems::AdmitShots),
-            send_verdicts.after(LagCompensationSystems::ReportVerdicts),
-        ),
-    );
+    app.add_systems(FixedPostUpdate, judge_by_the_present.after(LagCompensationSystems::ReportVerdicts));
 }
 
-/// Writes a second shot after each one that came from a client: the same ray, at the moment in which the server got it.
-fn write_twins(
-    mut shots: ResMut<Messages<ShotEvent>>,
-    mut read: Local<MessageCursor<ShotEvent>>,
-    mut twins: ResMut<Twins>,
+fn judge_by_the_present(
+    mut received: MessageReader<ShotReceived<Weapon>>,
+    mut shots: MessageReader<ShotEvent>,
+    query: RewoundQuery,
     tick: Res<CurrentTick>,
-) {
-    let received: Vec<ShotEvent> = read.read(&shots).filter(|shot| is_from_client(shot.id)).copied().collect();
-    for shot in received {
-        twins.last = twins.last.wrapping_add(1);
-        let id = ShotId::local(twins.last);
-        twins.waiting.insert(id, shot.id.sequence);
-        shots.write(ShotEvent { id, view_time: None, command_tick: tick.0, ..shot });
-    }
-}
-
-fn is_from_client(id: ShotId) -> bool {
-    id.connection != ShotId::local(0).connection
-}
-
-fn send_verdicts(
-    mut confirmed: MessageReader<HitConfirmed>,
-    mut rejected: MessageReader<HitRejected>,
-    mut twins: ResMut<Twins>,
-    characters: Query<&ControlledBy>,
     mut links: Query<&mut MessageSender<UncompensatedVerdict>, With<ClientOf>>,
 ) {
-    let confirmed = confirmed.read().map(|hit| (hit.shot, hit.shooter, true));
-    let rejected = rejected.read().map(|rejection| (rejection.shot, rejection.shooter, false));
-    for (shot, shooter, confirmed) in confirmed.chain(rejected) {
-        let Some(sequence) = twins.waiting.remove(&shot) else { continue };
-        let link = characters.get(shooter).map(|controlled| controlled.owner);
-        // Without a link the shooter has left.
-        if let Ok(mut link) = link.and_then(|link| links.get_mut(link)) {
-            link.send::<GameChannel>(UncompensatedVerdict { sequence, confirmed });
+    let shots: Vec<&ShotEvent> = shots.read().collect();
+    for ShotReceived { shot, link, shooter, weapon, .. } in received.read().filter(|shot| shot.weapon.is_hitscan()) {
+        let Some(event) = shots.iter().find(|event| event.id == *shot) else { continue };
+        let (Ok(aim), Ok(mut link)) = (Dir3::new(event.direction), links.get_mut(*link)) else { continue };
+        let sequence = shot.sequence;
+        let filter = RewoundFilter::new().fired_by(*shooter);
+        let mut judge = |part, direction| {
+            let range = event.range.min(weapon.range());
+            let met = query.cast_ray(ViewTime::at(tick.0), Ray3d::new(event.origin, direction), range, &filter);
+            link.send::<GameChannel>(UncompensatedVerdict { sequence, part, confirmed: met.victim().is_some() });
+        };
+        match weapon.pellets() {
+            Some(pattern) => {
+                for (part, direction) in (0..).zip(pattern.seeded(sequence).directions(aim)) {
+                    judge(part, direction);
+                }
+            }
+            None => judge(0, aim),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::game::{character::PlayerInput, weapon::Weapon};
+use super::{character::PlayerInput, weapon::Weapon};
 
 /// Who plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,0 +1,99 @@
+//! What hits do: damage, death and a new life.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_hindsight::{CurrentTick, HitConfirmed, Life, Tick, Zone};
+use lightyear::prelude::{ControlledBy, MessageSender, server::ClientOf};
+
+use super::{arsenal::Arsenal, movement::MoveSystems, shots::FiredWith};
+use crate::{
+    game::{arena::Arena, character::Body},
+    net::protocol::{Damaged, FULL_HEALTH, GameChannel, Health, Killed, Loadout, Player, Score, TICK},
+};
+
+/// How long the dead stay dead.
+pub const RESPAWN_TIME: Duration = Duration::from_millis(2500);
+
+/// Since when a character is dead.
+#[derive(Component)]
+struct DeadSince(Tick);
+
+/// The plugin of damage.
+pub fn plugin(app: &mut App) {
+    app.add_observer(hurt).add_systems(FixedUpdate, respawn.before(MoveSystems));
+}
+
+fn hurt(
+    hit: On<HitConfirmed>,
+    fired_with: Res<FiredWith>,
+    tick: Res<CurrentTick>,
+    mut figures: Query<(&mut Health, &mut Life, Option<&Player>, Option<&ControlledBy>)>,
+    mut scores: Query<(&mut Score, &Player)>,
+    owners: Query<&ControlledBy>,
+    mut damaged: Query<&mut MessageSender<Damaged>, With<ClientOf>>,
+    mut killed: Query<&mut MessageSender<Killed>, With<ClientOf>>,
+    mut commands: Commands,
+) {
+    let (Some(victim), Some(weapon)) = (hit.living_target(), fired_with.get(hit.shot)) else { return };
+    let Ok((mut health, mut life, player, owner)) = figures.get_mut(victim) else { return };
+    if !health.is_alive() {
+        return;
+    }
+    let amount = weapon.damage(hit.by, hit.hit.zone, hit.hit.distance);
+    let news =
+        Damaged { victim, attacker: hit.shooter, by: hit.by, zone: hit.hit.zone, point: hit.hit.point, amount };
+    let attackers = owners.get(hit.shooter).ok().map(|owner| owner.owner);
+    for link in [attackers, owner.map(|owner| owner.owner)].into_iter().flatten() {
+        if let Ok(mut link) = damaged.get_mut(link) {
+            link.send::<GameChannel>(news);
+        }
+    }
+    // The target on its rail is made of better stuff.
+    let Some(victim_name) = player.map(|player| player.name.clone()) else { return };
+    health.0 = (health.0 - amount).max(0.0);
+    if health.is_alive() {
+        return;
+    }
+    life.end();
+    commands.entity(victim).insert(DeadSince(tick.0));
+    if let Ok((mut score, _)) = scores.get_mut(victim) {
+        score.deaths += 1;
+    }
+    let mut killer = String::new();
+    if let Ok((mut score, player)) = scores.get_mut(hit.shooter) {
+        score.kills += 1;
+        killer.clone_from(&player.name);
+    }
+    let news = Killed { killer, victim: victim_name, weapon, headshot: hit.hit.zone == Zone::Head };
+    for mut link in &mut killed {
+        link.send::<GameChannel>(news.clone());
+    }
+}
+
+fn respawn(
+    mut dead: Query<(Entity, &DeadSince, &mut Transform, &mut Body, &mut Health, &mut Life, &mut Loadout)>,
+    living: Query<(&Transform, &Health), (With<Player>, Without<DeadSince>)>,
+    arena: Res<Arena>,
+    tick: Res<CurrentTick>,
+    mut commands: Commands,
+) {
+    for (entity, since, mut transform, mut body, mut health, mut life, mut loadout) in &mut dead {
+        let ticks = u32::try_from(tick.0.since(since.0)).unwrap_or_default();
+        if TICK * ticks < RESPAWN_TIME {
+            continue;
+        }
+        let nearest = |at: &Vec3| {
+            living.iter().map(|(other, _)| other.translation.distance(*at)).fold(f32::INFINITY, f32::min)
+        };
+        let far_from_all = arena.spawn_points.iter().max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
+        let at = far_from_all.copied().unwrap_or_default();
+        *transform = Transform::from_translation(at).with_rotation(Quat::from_rotation_y(arena.yaw_at(at)));
+        (*body, *health) = (Body::default(), Health(FULL_HEALTH));
+        life.begin();
+        let weapon = loadout.weapon;
+        loadout.set_if_neq(Loadout { weapon, ..Loadout::default() });
+        commands.entity(entity).remove::<DeadSince>().insert((Arsenal::default(), weapon.fire_control()));
+    }
+}
+

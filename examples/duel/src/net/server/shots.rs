@@ -1,0 +1,88 @@
+//! What shots are fired with: the server says, not the client.
+
+use std::collections::VecDeque;
+
+use bevy::{platform::collections::HashMap, prelude::*};
+use bevy_hindsight::{LagCompensationSystems, RejectReason, ShotEvent, ShotId, lightyear::ShotReceived};
+
+use super::tuning::Tuned;
+use crate::{game::weapon::Weapon, net::protocol::Loadout};
+
+/// The shooter holds another weapon than the shot says.
+const WRONG_WEAPON: RejectReason = RejectReason::Game(1);
+
+/// How many shots are remembered: rockets hit seconds later.
+const REMEMBERED: usize = 1024;
+
+/// The weapons of the last shots.
+#[derive(Resource, Default)]
+pub struct FiredWith {
+    weapons: HashMap<ShotId, Weapon>,
+    order: VecDeque<ShotId>,
+}
+
+impl FiredWith {
+    /// The weapon of a shot.
+    pub fn get(&self, shot: ShotId) -> Option<Weapon> {
+        self.weapons.get(&shot).copied()
+    }
+
+    fn note(&mut self, shot: ShotId, weapon: Weapon) {
+        if self.order.len() == REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.weapons.remove(&oldest);
+        }
+        if self.weapons.insert(shot, weapon).is_none() {
+            self.order.push_back(shot);
+        }
+    }
+}
+
+/// The plugin that arms them.
+pub fn plugin(app: &mut App) {
+    app.init_resource::<FiredWith>().add_systems(
+        FixedPostUpdate,
+        arm_shots.after(LagCompensationSystems::ReceiveShots).before(LagCompensationSystems::AdmitShots),
+    );
+}
+
+fn arm_shots(
+    mut received: MessageReader<ShotReceived<Weapon>>,
+    mut shots: MessageMutator<ShotEvent>,
+    mut fired_with: ResMut<FiredWith>,
+    holders: Query<&Loadout>,
+    links: Query<&Tuned>,
+) {
+    for ShotReceived { shot, weapon, .. } in received.read() {
+        fired_with.note(*shot, *weapon);
+    }
+    for shot in shots.read() {
+        let Some(weapon) = fired_with.get(shot.id) else { continue };
+        if holders.get(shot.shooter).is_ok_and(|held| held.weapon != weapon) {
+            shot.refuse(WRONG_WEAPON);
+        }
+        if let Some(attack) = weapon.attack() {
+            shot.attack = attack;
+        }
+        if let Some(Tuned(policy)) = shot.link.and_then(|link| links.get(link).ok()) {
+            shot.view_source = Some(policy.source());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_shots_are_forgotten() {
+        let mut fired_with = FiredWith::default();
+        for sequence in 0..=REMEMBERED as u32 {
+            fired_with.note(ShotId::local(sequence), Weapon::Rocket);
+        }
+        assert_eq!(fired_with.get(ShotId::local(0)), None);
+        assert_eq!(fired_with.get(ShotId::local(1)), Some(Weapon::Rocket));
+        assert_eq!((fired_with.weapons.len(), fired_with.order.len()), (REMEMBERED, REMEMBERED));
+    }
+}
