@@ -1,6 +1,6 @@
 //! What a person sees and touches: the window, the camera, the figures, the HUD, and the past made visible.
 //!
-//! It reads the game and writes [`Controls`](crate::net::client::Controls) and [`Tuning`](crate::net::client::Tuning), nothing
+//! It reads the game and writes [`Controls`](crate::game::controls::Controls) and [`Tuning`](crate::net::client::tuning::Tuning), nothing
 //! else. Without it, the game is the same.
 
 mod arena;
@@ -26,7 +26,6 @@ use bevy_egui::EguiPlugin;
 use bevy_hindsight::LagCompensationGizmosPlugin;
 
 pub use camera::Screen;
-pub use markers::Markers;
 pub use panels::Panels;
 pub use state::ViewState;
 pub use window::{NoScreen, ViewSettings, display_available, windowed_app};
@@ -35,6 +34,6 @@ pub use window::{NoScreen, ViewSettings, display_available, windowed_app};
 pub fn plugin(app: &mut App) {
     app.add_plugins((EguiPlugin::default(), LagCompensationGizmosPlugin))
         .add_plugins((look::plugin, camera::plugin, arena::plugin, figures::plugin, viewmodel::plugin, effects::plugin))
-        .add_plugins((panels::plugin, keys::plugin, markers::plugin, hud::plugin, state::plugin))
+        .add_plugins((keys::plugin, markers::plugin, hud::plugin, state::plugin))
         .add_plugins((ghosts::plugin, why::plugin, network::plugin, victim::plugin));
 }

@@ -11,9 +11,9 @@ use lightyear::prelude::Controlled;
 
 use super::{Panels, ViewSettings};
 use crate::{
-    game::arena::Arena,
+    game::{arena::Arena, controls::Controls},
     net::{
-        client::{Controls, Eye, place_eye},
+        client::{Eye, place_eye},
         protocol::Player,
     },
 };

@@ -157,7 +157,12 @@ fn draw_tracers(mut tracers: ResMut<Tracers>, time: Res<Time>, mut gizmos: Gizmo
         let left = 1.0 - tracer.age / TRACER;
         let color = palette::TRACER.with_alpha(left);
         // The tail follows the bullet.
-        gizmos.line_gradient(tracer.from.lerp(tracer.to, 0.6 * (1.0 - left)), tracer.to, color.with_alpha(0.1 * left), color);
+        gizmos.line_gradient(
+            tracer.from.lerp(tracer.to, 0.6 * (1.0 - left)),
+            tracer.to,
+            color.with_alpha(0.1 * left),
+            color,
+        );
         gizmos.sphere(tracer.to, 0.04, color);
         tracer.age += time.delta_secs();
     }

@@ -1,6 +1,6 @@
 //! The figures: every hitbox is drawn as exactly what it is.
 
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::{camera::visibility::VisibilitySystems, ecs::system::SystemParam, prelude::*};
 use bevy_hindsight::{Bone, Hitbox, Shape, Zone};
 use lightyear::prelude::Controlled;
 
@@ -22,7 +22,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<FigureAssets>()
         .add_observer(show_figure)
         .add_systems(Update, (dress, change_weapons).chain())
-        .add_systems(PostUpdate, hide_figures);
+        .add_systems(PostUpdate, hide_figures.before(VisibilitySystems::VisibilityPropagate));
 }
 
 /// A hitbox that has its mesh.
@@ -75,9 +75,9 @@ impl Wardrobe<'_> {
 
     fn weapon(&mut self) -> (Handle<Mesh>, Handle<LookMaterial>) {
         let Self { known, meshes, materials } = self;
-        let made = known.weapon.get_or_insert_with(|| {
-            (meshes.add(Cuboid::default()), materials.add(LookMaterial::body(palette::WEAPON)))
-        });
+        let made = known
+            .weapon
+            .get_or_insert_with(|| (meshes.add(Cuboid::default()), materials.add(LookMaterial::body(palette::WEAPON))));
         made.clone()
     }
 }
@@ -183,7 +183,10 @@ mod tests {
                 shape => Vec3::splat(shape.bounding_radius()),
             };
             // Round things are drawn with corners on their surface.
-            assert!((Vec3::from(drawn.half_extents) - expected).abs().max_element() < 0.03 * expected.max_element(), "{bone:?}");
+            assert!(
+                (Vec3::from(drawn.half_extents) - expected).abs().max_element() < 0.03 * expected.max_element(),
+                "{bone:?}"
+            );
         }
     }
 

@@ -8,14 +8,15 @@ use bevy::{
         mouse::{AccumulatedMouseScroll, MouseMotion},
     },
     prelude::*,
-    window::{CursorGrabMode, CursorOptions, PrimaryWindow},
+    window::{CursorGrabMode, CursorOptions, PrimaryWindow, WindowFocused},
 };
 use bevy_egui::input::EguiWantsInput;
 
-use super::Panels;
-use crate::{
-    game::{character::MAX_PITCH, weapon::Weapon},
-    net::client::{Controls, Pilot},
+use super::panels::{Panels, toggle};
+use crate::game::{
+    character::MAX_PITCH,
+    controls::{Controls, Pilot},
+    weapon::Weapon,
 };
 
 /// Radians for a pixel of the mouse's way: half a turn in 1,570 pixels.
@@ -40,10 +41,13 @@ pub struct Mouse {
 
 /// The plugin of keyboard and mouse.
 pub fn plugin(app: &mut App) {
-    app.configure_sets(PreUpdate, KeySystems.after(InputSystems))
+    app.init_resource::<Panels>()
+        .configure_sets(PreUpdate, KeySystems.after(InputSystems))
         .add_systems(Startup, begin)
-        .add_systems(PreUpdate, (capture, (look, walk, choose_weapon).run_if(is_person)).chain().in_set(KeySystems))
-        .add_systems(PreUpdate, let_go.in_set(KeySystems).after(capture).run_if(not(is_person)));
+        .add_systems(
+            PreUpdate,
+            (toggle, capture, look, (walk, choose_weapon).run_if(is_person)).chain().in_set(KeySystems),
+        );
 }
 
 fn begin(controls: Res<Controls>, mut commands: Commands) {
@@ -60,7 +64,9 @@ fn is_person(controls: Res<Controls>) -> bool {
 
 /// Decides who plays, and what the mouse is for.
 fn capture(
-    window: Option<Single<(&Window, &mut CursorOptions), With<PrimaryWindow>>>,
+    mut cursor: Query<&mut CursorOptions, With<PrimaryWindow>>,
+    mut focus: MessageReader<WindowFocused>,
+    mut needed: Local<bool>,
     buttons: Res<ButtonInput<MouseButton>>,
     keys: Res<ButtonInput<KeyCode>>,
     egui: Res<EguiWantsInput>,
@@ -68,31 +74,33 @@ fn capture(
     mut mouse: ResMut<Mouse>,
     mut controls: ResMut<Controls>,
 ) {
-    let Some(window) = window else { return };
-    let (window, mut cursor) = window.into_inner();
-    if panels.is_changed() && !panels.is_added() {
+    // A panel that opens takes the mouse, and gives it back.
+    if core::mem::replace(&mut *needed, panels.need_mouse()) != panels.need_mouse() {
         mouse.captured = controls.pilot == Pilot::Person && !panels.need_mouse();
     }
-    if keys.just_pressed(KeyCode::Escape) || !window.focused {
+    let has_lost_focus = focus.read().any(|focus| !focus.focused);
+    if keys.just_pressed(KeyCode::Escape) || has_lost_focus {
         mouse.captured = false;
         if controls.pilot == Pilot::Person {
-            *controls = Controls { pilot: mouse.substitute, yaw: controls.yaw, weapon: controls.weapon, ..Controls::new(mouse.substitute) };
+            let Controls { yaw, pitch, weapon, .. } = *controls;
+            *controls = Controls { yaw, pitch, weapon, ..Controls::new(mouse.substitute) };
         }
     }
-    let clicked = buttons.just_pressed(MouseButton::Left) && window.focused;
-    if clicked && !mouse.captured && !panels.why && !egui.wants_any_pointer_input() {
+    let is_click = buttons.just_pressed(MouseButton::Left);
+    if is_click && !mouse.captured && !panels.why && !egui.wants_any_pointer_input() {
         (mouse.captured, mouse.click) = (true, true);
         controls.pilot = Pilot::Person;
     }
     mouse.click &= buttons.pressed(MouseButton::Left);
     let (grab_mode, visible) =
         if mouse.captured { (CursorGrabMode::Locked, false) } else { (CursorGrabMode::None, true) };
-    if cursor.grab_mode != grab_mode {
+    for mut cursor in cursor.iter_mut().filter(|cursor| cursor.grab_mode != grab_mode) {
         (cursor.grab_mode, cursor.visible) = (grab_mode, visible);
     }
 }
 
 fn look(mut motion: MessageReader<MouseMotion>, mouse: Res<Mouse>, mut controls: ResMut<Controls>) {
+    // Motion reaches windows in the background, too.
     if !mouse.captured {
         motion.clear();
         return;
@@ -129,7 +137,8 @@ fn walk(
     let free = !panels.why && !egui.wants_any_keyboard_input();
     let held = |key| free && keys.pressed(key);
     let axis = |plus, minus| f32::from(held(plus)) - f32::from(held(minus));
-    controls.walk = Vec2::new(axis(KeyCode::KeyD, KeyCode::KeyA), axis(KeyCode::KeyW, KeyCode::KeyS)).clamp_length_max(1.0);
+    controls.walk =
+        Vec2::new(axis(KeyCode::KeyD, KeyCode::KeyA), axis(KeyCode::KeyW, KeyCode::KeyS)).clamp_length_max(1.0);
     controls.jump = held(KeyCode::Space);
     controls.crouch = held(KeyCode::ControlLeft) || held(KeyCode::KeyC);
     controls.reload = held(KeyCode::KeyR);
@@ -158,11 +167,6 @@ fn next_weapon(weapon: Weapon, forward: bool) -> Weapon {
     let count = Weapon::ALL.len();
     let step = if forward { 1 } else { count - 1 };
     Weapon::ALL[(weapon.index() + step) % count]
-}
-
-/// Nothing that was moved while the mouse was a pointer counts later.
-fn let_go(mut motion: MessageReader<MouseMotion>) {
-    motion.clear();
 }
 
 #[cfg(test)]

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::net::{
     Policy,
-    client::{NetworkStats, RECENT_SHOTS, Sample, Tuning},
+    client::{
+        stats::{NetworkStats, Sample},
+        tuning::Tuning,
+    },
 };
 
 /// The plugin of the panel.
@@ -26,11 +29,9 @@ pub fn plugin(app: &mut App) {
 
 fn draw(mut canvas: Canvas, mut tuning: ResMut<Tuning>, stats: Res<NetworkStats>) -> Result {
     let mut next = *tuning;
-    egui::Window::new("network")
-        .title_bar(false)
-        .resizable(false)
-        .anchor(Align2::LEFT_CENTER, vec2(12.0, 0.0))
-        .show(canvas.context()?, |ui| {
+    egui::Window::new("network").title_bar(false).resizable(false).anchor(Align2::LEFT_CENTER, vec2(12.0, 0.0)).show(
+        canvas.context()?,
+        |ui| {
             ui.set_width(300.0);
             ui.label(RichText::new("Network of this client").size(18.0).strong());
             choose_conditions(ui, &mut next);
@@ -40,7 +41,8 @@ fn draw(mut canvas: Canvas, mut tuning: ResMut<Tuning>, stats: Res<NetworkStats>
                 graph.draw(ui, &stats);
             }
             ui.label(RichText::new("F2 closes, a click into the world captures the mouse").size(11.0).color(FAINT));
-        });
+        },
+    );
     // Only what has changed is told to the server.
     tuning.set_if_neq(next);
     Ok(())
@@ -96,7 +98,7 @@ static GRAPHS: [Graph; 4] = [
         value: |sample| Some(sample.starved),
     },
     Graph {
-        name: "agreement of the last shots",
+        name: "agreement of the last 100 shots",
         unit: "%",
         color: Color32::from_rgb(130, 205, 150),
         top: 100.0,
@@ -113,7 +115,8 @@ impl Graph {
             ui.label(RichText::new(text).color(self.color).strong());
         });
         let value = self.value;
-        let points = stats.samples.iter().enumerate().filter_map(|(at, sample)| Some([at as f64, value(sample)?.into()]));
+        let points =
+            stats.samples.iter().enumerate().filter_map(|(at, sample)| Some([at as f64, value(sample)?.into()]));
         let line = Line::new(self.name, PlotPoints::from_iter(points)).color(self.color).width(1.6);
         Plot::new(self.name)
             .height(46.0)
@@ -128,5 +131,18 @@ impl Graph {
             .include_y(0.0)
             .include_y(self.top)
             .show(ui, |plot| plot.line(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::client::stats::RECENT_SHOTS;
+
+    #[test]
+    fn graphs_show_what_they_say() {
+        assert!(GRAPHS[3].name.contains(&RECENT_SHOTS.to_string()));
+        let sample = Sample { round_trip: 1.0, rewind: 2.0, starved: 3.0, agreement: Some(4.0) };
+        assert_eq!(GRAPHS.each_ref().map(|graph| (graph.value)(&sample)), [1.0, 2.0, 3.0, 4.0].map(Some));
     }
 }

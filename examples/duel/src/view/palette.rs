@@ -79,7 +79,12 @@ mod tests {
 
     #[test]
     fn nothing_looks_like_a_ghost() {
-        let ghosts = [Color::srgb(0.0, 1.0, 0.0), Color::srgb(1.0, 0.0, 0.0), Color::srgb(0.0, 0.0, 1.0), Color::srgb(1.0, 1.0, 0.0)];
+        let ghosts = [
+            Color::srgb(0.0, 1.0, 0.0),
+            Color::srgb(1.0, 0.0, 0.0),
+            Color::srgb(0.0, 0.0, 1.0),
+            Color::srgb(1.0, 1.0, 0.0),
+        ];
         for color in PLAYERS.into_iter().chain([TARGET, SKY]) {
             assert!(ghosts.iter().all(|ghost| distance(*ghost, color) > 0.4), "{color:?}");
         }

@@ -2,8 +2,6 @@
 
 use bevy::prelude::*;
 
-use super::keys::KeySystems;
-
 /// Which panels are open. Keys write it, and so may anyone else.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Panels {
@@ -26,12 +24,8 @@ impl Panels {
     }
 }
 
-/// The plugin of the keys that open panels.
-pub fn plugin(app: &mut App) {
-    app.init_resource::<Panels>().add_systems(PreUpdate, toggle.in_set(KeySystems));
-}
-
-fn toggle(keys: Res<ButtonInput<KeyCode>>, mut panels: ResMut<Panels>) {
+/// Opens and closes them by their keys.
+pub fn toggle(keys: Res<ButtonInput<KeyCode>>, mut panels: ResMut<Panels>) {
     let mut next = *panels;
     for (key, open) in [
         (KeyCode::F1, &mut next.ghosts),

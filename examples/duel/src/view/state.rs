@@ -1,37 +1,36 @@
 //! What can be told of the view to whoever cannot see it.
 
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::prelude::*;
 
-use super::{Markers, Panels, keys::Mouse};
-
-/// How many frames were drawn.
-#[derive(Resource, Default)]
-struct FramesDrawn(u64);
+use super::{keys::Mouse, markers::Markers};
 
 /// The state of the view, for automatic checks.
-#[derive(SystemParam)]
-pub struct ViewState<'w> {
-    /// Which panels are open.
-    pub panels: Res<'w, Panels>,
-    /// The hit markers, and how many there were.
-    pub markers: Res<'w, Markers>,
-    frames: Res<'w, FramesDrawn>,
-    mouse: Option<Res<'w, Mouse>>,
-}
-
-impl ViewState<'_> {
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ViewState {
     /// Frames drawn so far.
-    pub fn frames(&self) -> u64 {
-        self.frames.0
-    }
-
+    pub frames: u64,
     /// Whether the mouse turns the head.
-    pub fn mouse_is_captured(&self) -> bool {
-        self.mouse.as_ref().is_some_and(|mouse| mouse.captured)
-    }
+    pub mouse_captured: bool,
+    /// Shots that hit on the screen.
+    pub predicted: u32,
+    /// Shots that hit by the server's verdict.
+    pub confirmed: u32,
+    /// Shots that hit on the screen, but not by the server's verdict.
+    pub withdrawn: u32,
 }
 
-/// The plugin that counts.
+/// The plugin that keeps it.
 pub fn plugin(app: &mut App) {
-    app.init_resource::<FramesDrawn>().add_systems(Last, |mut frames: ResMut<FramesDrawn>| frames.0 += 1);
+    app.init_resource::<ViewState>().add_systems(Last, note);
+}
+
+fn note(mut state: ResMut<ViewState>, markers: Res<Markers>, mouse: Option<Res<Mouse>>) {
+    let Markers { predicted, confirmed, withdrawn, .. } = *markers;
+    *state = ViewState {
+        frames: state.frames + 1,
+        mouse_captured: mouse.is_some_and(|mouse| mouse.captured),
+        predicted,
+        confirmed,
+        withdrawn,
+    };
 }

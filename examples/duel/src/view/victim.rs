@@ -77,11 +77,9 @@ fn draw_hits(hits: Res<HitsOnMe>, store: Res<GizmoConfigStore>, mut gizmos: Gizm
 }
 
 fn list_hits(mut canvas: Canvas, hits: Res<HitsOnMe>) -> Result {
-    egui::Window::new("victim")
-        .title_bar(false)
-        .resizable(false)
-        .anchor(Align2::RIGHT_TOP, vec2(-12.0, 150.0))
-        .show(canvas.context()?, |ui| {
+    egui::Window::new("victim").title_bar(false).resizable(false).anchor(Align2::RIGHT_TOP, vec2(-12.0, 150.0)).show(
+        canvas.context()?,
+        |ui| {
             ui.label(RichText::new("Hits on you").size(18.0).strong());
             if hits.0.is_empty() {
                 ui.label(RichText::new("nobody has hit you yet").color(FAINT));
@@ -97,7 +95,8 @@ fn list_hits(mut canvas: Canvas, hits: Res<HitsOnMe>) -> Result {
                 }
             });
             ui.label(RichText::new("pink: how long you had been behind cover").size(11.0).color(COVER));
-        });
+        },
+    );
     Ok(())
 }
 

@@ -4,9 +4,12 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 use lightyear::prelude::Controlled;
 
 use super::{Panels, camera::ViewCamera, figures::weapon_size, look::LookMaterial, palette};
-use crate::net::{
-    client::{Controls, ShotFired},
-    protocol::{Health, Loadout, Player},
+use crate::{
+    game::controls::Controls,
+    net::{
+        client::{ShotFired, magazines::Magazines},
+        protocol::{Health, Loadout, Player},
+    },
 };
 
 /// Where its middle is, seen from the eye.
@@ -71,6 +74,7 @@ fn carry(
     weapon: Single<(&mut Viewmodel, &mut Transform, &mut Visibility)>,
     own: Query<(&Loadout, &Health), (With<Player>, With<Controlled>)>,
     controls: Res<Controls>,
+    magazines: Res<Magazines>,
     panels: Res<Panels>,
     time: Res<Time>,
 ) {
@@ -83,7 +87,7 @@ fn carry(
     visibility.set_if_neq(Visibility::Inherited);
     let share = (time.delta_secs() * RECOVERY).min(1.0);
     weapon.kick -= weapon.kick * share;
-    let away = loadout.reloading || loadout.weapon != controls.weapon;
+    let away = magazines.is_reloading(controls.weapon) || loadout.weapon != controls.weapon;
     weapon.sunk += (f32::from(away) - weapon.sunk) * share;
     let place = HIP + Vec3::Z * KICK * weapon.kick - Vec3::Y * SINK * weapon.sunk;
     let turn = Quat::from_rotation_x(0.12 * weapon.kick - 0.6 * weapon.sunk);

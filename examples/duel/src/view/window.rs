@@ -42,7 +42,9 @@ pub enum NoScreen {
     #[error("no graphics driver was found: install Vulkan (on Debian: libvulkan1 mesa-vulkan-drivers). {0}")]
     Driver(String),
     /// The desktop is there, but no window can be opened.
-    #[error("no window can be opened (on Debian, install: libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0). {0}")]
+    #[error(
+        "no window can be opened (on Debian, install: libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0). {0}"
+    )]
     Window(String),
 }
 

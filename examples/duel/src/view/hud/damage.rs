@@ -63,8 +63,11 @@ pub(super) fn draw(mut canvas: Canvas, numbers: Res<DamageNumbers>) -> Result {
     for number in &numbers.0 {
         let share = number.age / LIFE;
         let Some(at) = canvas.project(number.point + Vec3::Y * (0.15 + RISE * share)) else { continue };
-        let (color, size) =
-            if number.headshot { (Color32::from_rgb(255, 176, 72), 24.0) } else { (Color32::from_rgb(255, 240, 205), 18.0) };
+        let (color, size) = if number.headshot {
+            (Color32::from_rgb(255, 176, 72), 24.0)
+        } else {
+            (Color32::from_rgb(255, 240, 205), 18.0)
+        };
         let color = color.gamma_multiply((2.0 * (1.0 - share)).min(1.0));
         write(&painter, at, Align2::CENTER_BOTTOM, &format!("{:.0}", number.amount), size, color);
     }

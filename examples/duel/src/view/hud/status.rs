@@ -8,7 +8,7 @@ use super::{Canvas, FAINT, Me, SHADE, TEXT, write};
 use crate::{
     game::{controls::Controls, weapon::Weapon},
     net::{
-        client::Magazines,
+        client::magazines::Magazines,
         protocol::{FULL_HEALTH, Health, Player},
     },
 };
@@ -49,7 +49,8 @@ fn draw_health(painter: &Painter, corner: Pos2, health: Health) {
 pub(super) fn health_color(share: f32) -> Color32 {
     let [low, high] = [[214.0, 82.0, 62.0], [116.0, 178.0, 132.0]];
     let share = share.clamp(0.0, 1.0);
-    let [red, green, blue] = core::array::from_fn(|channel| (low[channel] + (high[channel] - low[channel]) * share) as u8);
+    let [red, green, blue] =
+        core::array::from_fn(|channel| (low[channel] + (high[channel] - low[channel]) * share) as u8);
     Color32::from_rgb(red, green, blue)
 }
 

@@ -31,7 +31,11 @@ pub fn draw(mut canvas: Canvas, shots: Res<OwnShots>, players: Query<&Player>) -
                 describe_budget(ui, &shot.traced.evidence);
                 ui.separator();
                 describe_screen(ui, &shot.traced, shot.displayed.as_ref());
-                ui.label(RichText::new("arrows: another shot   drag, A, D: turn   wheel: nearer   F4: back").size(11.0).color(FAINT));
+                ui.label(
+                    RichText::new("arrows: another shot   drag, A, D: turn   wheel: nearer   F4: back")
+                        .size(11.0)
+                        .color(FAINT),
+                );
             }
             None => {
                 ui.label(RichText::new("Why?").size(18.0).strong());
@@ -65,7 +69,9 @@ fn describe_verdict<'a>(ui: &mut Ui, shot: &ShotTraced, name_of: impl Fn(Entity)
 
 fn describe_rewind(ui: &mut Ui, shot: &ShotTraced) {
     let evidence = &shot.evidence;
-    ui.label(RichText::new(format!("{:.0} ms back, {:.2} ticks", shot.rewind_ms(), shot.rewind_ticks())).size(16.0).strong());
+    ui.label(
+        RichText::new(format!("{:.0} ms back, {:.2} ticks", shot.rewind_ms(), shot.rewind_ticks())).size(16.0).strong(),
+    );
     rows(ui, "rewind", |row| {
         row("view time", format!("tick {} + {:.3}", evidence.view_time.tick.0, evidence.view_time.fraction_f32()));
         row("trigger, verdict", format!("ticks {} and {}", evidence.command_tick.0, evidence.judged_at.0));
@@ -85,7 +91,10 @@ fn describe_budget(ui: &mut Ui, evidence: &Evidence) {
     };
     ui.separator();
     let round_trip = budget.way_down + budget.way_up;
-    ui.label(format!("RTT {round_trip:.0} ms, interpolation delay {:.0} ms", budget.interpolation + budget.jitter_margin));
+    ui.label(format!(
+        "RTT {round_trip:.0} ms, interpolation delay {:.0} ms",
+        budget.interpolation + budget.jitter_margin
+    ));
     let parts = [
         ("way to the screen", budget.way_down, Color32::from_rgb(96, 150, 190)),
         ("between two snapshots", budget.interpolation, Color32::from_rgb(120, 178, 150)),
@@ -118,7 +127,8 @@ fn describe_screen(ui: &mut Ui, shot: &ShotTraced, displayed: Option<&DisplayedS
     if let Some(error) = largest_error(shot, displayed) {
         ui.label(format!("Red is at most {:.1} mm from blue, your screen.", error * 1e3));
     }
-    let moved = shot.hitboxes.iter().filter_map(|hitbox| Some(hitbox.pose.translation.distance(hitbox.live?.translation)));
+    let moved =
+        shot.hitboxes.iter().filter_map(|hitbox| Some(hitbox.pose.translation.distance(hitbox.live?.translation)));
     if let Some(moved) = moved.max_by(f32::total_cmp) {
         ui.label(format!("Green has moved on by up to {moved:.2} m."));
     }

@@ -84,7 +84,9 @@ pub fn follow(
 ) {
     let Some(shot) = shots.chosen() else { return };
     let focus = focus(shot);
-    let Ok((direction, distance)) = Dir3::new_and_length(orbit.place(focus, shot.traced.direction) - focus) else { return };
+    let Ok((direction, distance)) = Dir3::new_and_length(orbit.place(focus, shot.traced.direction) - focus) else {
+        return;
+    };
     let free = arena.cast_ray(Ray3d::new(focus, direction), distance + GAP).map_or(distance, |wall| wall - GAP);
     **camera = Transform::from_translation(focus + direction * free.max(0.3)).looking_at(focus, Vec3::Y);
 }

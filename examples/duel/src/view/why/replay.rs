@@ -57,7 +57,8 @@ struct ReplayGizmos;
 
 /// The plugin of its lines.
 pub fn plugin(app: &mut App) {
-    let lines = |width, depth_bias| GizmoConfig { line: GizmoLineConfig { width, ..default() }, depth_bias, ..default() };
+    let lines =
+        |width, depth_bias| GizmoConfig { line: GizmoLineConfig { width, ..default() }, depth_bias, ..default() };
     app.insert_gizmo_config(WhyGizmos, lines(1.6, -0.6)).insert_gizmo_config(ReplayGizmos, lines(3.0, -0.8));
 }
 

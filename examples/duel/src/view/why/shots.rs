@@ -71,7 +71,11 @@ pub fn remember(
 }
 
 /// The arrow keys choose.
-pub fn choose(keys: Res<ButtonInput<KeyCode>>, mut shots: ResMut<OwnShots>, mut slow: ResMut<super::replay::SlowMotion>) {
+pub fn choose(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut shots: ResMut<OwnShots>,
+    mut slow: ResMut<super::replay::SlowMotion>,
+) {
     for (key, earlier) in [(KeyCode::ArrowLeft, true), (KeyCode::ArrowRight, false)] {
         if keys.just_pressed(key) {
             shots.step(earlier);

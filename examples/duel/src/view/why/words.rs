@@ -76,7 +76,9 @@ pub const fn reason(reason: RejectReason) -> &'static str {
         TooManyPellets | OutsideSpread => "refused: the weapon does not spread like that",
         OutOfAmmunition => "refused: the magazine is empty",
         Reloading => "refused: the magazine is being changed",
-        SnapshotNotSent | SnapshotsDisordered | SnapshotOfAnotherRig => "refused: the screen cannot be made of these snapshots",
+        SnapshotNotSent | SnapshotsDisordered | SnapshotOfAnotherRig => {
+            "refused: the screen cannot be made of these snapshots"
+        }
         SnapshotsTooFarApart => "refused: the snapshots on the screen lie too far apart",
         SnapshotsDeviate => "refused: the screen was too far from the truth",
         ViewFrozen => "refused: the screen stood still for too long",
