@@ -32,19 +32,13 @@ impl SlowMotion {
 
     fn moment(self) -> Moment {
         let share = |begin: f32, length: f32| ((self.0 - begin) / length).clamp(0.0, 1.0);
-        Moment { bullet: share(AIM, FLIGHT), victim: share(AIM + FLIGHT + LOOK, MOVE).smooth() }
+        Moment { bullet: share(AIM, FLIGHT), victim: gently(share(AIM + FLIGHT + LOOK, MOVE)) }
     }
 }
 
-trait Smooth {
-    fn smooth(self) -> Self;
-}
-
-impl Smooth for f32 {
-    /// Sets off and arrives gently.
-    fn smooth(self) -> Self {
-        self * self * (3.0 - 2.0 * self)
-    }
+/// Sets off and arrives gently.
+fn gently(share: f32) -> f32 {
+    share * share * (3.0 - 2.0 * share)
 }
 
 /// The lines of the slow motion, which are seen through everything.
