@@ -38,7 +38,7 @@ const STEP: f32 = 0.4;
 /// How far it walks in a turn of both legs, in metres.
 const STRIDE_LENGTH: f32 = 2.6;
 /// As far as a head turns up and down, in radians.
-const MAX_PITCH: f32 = 1.4;
+pub const MAX_PITCH: f32 = 1.4;
 
 /// What a player wants in one tick.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Debug, Default, Reflect)]

@@ -4,7 +4,7 @@ mod conduct;
 pub mod eye;
 mod figures;
 pub mod gun;
-mod magazines;
+pub mod magazines;
 mod movers;
 mod news;
 pub mod opponents;

@@ -1,0 +1,95 @@
+//! The weapon in one's own hands.
+
+use bevy::{ecs::system::SystemParam, prelude::*};
+use lightyear::prelude::Controlled;
+
+use super::{Panels, camera::ViewCamera, figures::weapon_size, look::LookMaterial, palette};
+use crate::{
+    game::controls::Controls,
+    net::{
+        client::{ShotFired, magazines::Magazines},
+        protocol::{Health, Loadout, Player},
+    },
+};
+
+/// Where its middle is, seen from the eye.
+const HIP: Vec3 = Vec3::new(0.17, -0.17, -0.42);
+/// How far a shot pushes it back, in metres.
+const KICK: f32 = 0.07;
+/// How fast it comes back, in parts per second.
+const RECOVERY: f32 = 12.0;
+/// How far it sinks while its magazine is changed, or the weapon itself.
+const SINK: f32 = 0.16;
+
+/// The weapon that the person sees.
+#[derive(Component, Default)]
+struct Viewmodel {
+    /// What is left of the last kick.
+    kick: f32,
+    /// 0 in sight, 1 away.
+    sunk: f32,
+}
+
+/// Where bullets seem to come from.
+#[derive(SystemParam)]
+pub struct Muzzle<'w, 's> {
+    weapon: Query<'w, 's, (&'static GlobalTransform, &'static InheritedVisibility), With<Viewmodel>>,
+}
+
+impl Muzzle<'_, '_> {
+    /// The end of the barrel, if it is in sight.
+    pub fn place(&self) -> Option<Vec3> {
+        let (place, visible) = self.weapon.single().ok()?;
+        // The mesh is a box of unit size under the scale of the entity.
+        visible.get().then(|| place.transform_point(Vec3::new(0.0, 0.0, -0.5)))
+    }
+}
+
+/// The plugin of the weapon.
+pub fn plugin(app: &mut App) {
+    app.add_systems(Startup, spawn).add_systems(Update, (kick, carry).chain());
+}
+
+fn spawn(
+    camera: Single<Entity, With<ViewCamera>>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<LookMaterial>>,
+    mut commands: Commands,
+) {
+    commands.entity(*camera).with_child((
+        Viewmodel::default(),
+        Mesh3d(meshes.add(Cuboid::default())),
+        MeshMaterial3d(materials.add(LookMaterial::block(palette::WEAPON, 0.0))),
+        Transform::from_translation(HIP),
+    ));
+}
+
+fn kick(mut fired: MessageReader<ShotFired>, mut weapon: Single<&mut Viewmodel>) {
+    if fired.read().count() > 0 {
+        weapon.kick = 1.0;
+    }
+}
+
+fn carry(
+    weapon: Single<(&mut Viewmodel, &mut Transform, &mut Visibility)>,
+    own: Query<(&Loadout, &Health), (With<Player>, With<Controlled>)>,
+    controls: Res<Controls>,
+    magazines: Res<Magazines>,
+    panels: Res<Panels>,
+    time: Res<Time>,
+) {
+    let (mut weapon, mut transform, mut visibility) = weapon.into_inner();
+    let own = own.single().ok().filter(|(_, health)| health.is_alive() && !panels.why);
+    let Some((loadout, _)) = own else {
+        visibility.set_if_neq(Visibility::Hidden);
+        return;
+    };
+    visibility.set_if_neq(Visibility::Inherited);
+    let share = (time.delta_secs() * RECOVERY).min(1.0);
+    weapon.kick -= weapon.kick * share;
+    let away = magazines.is_reloading(controls.weapon) || loadout.weapon != controls.weapon;
+    weapon.sunk += (f32::from(away) - weapon.sunk) * share;
+    let place = HIP + Vec3::Z * KICK * weapon.kick - Vec3::Y * SINK * weapon.sunk;
+    let turn = Quat::from_rotation_x(0.12 * weapon.kick - 0.6 * weapon.sunk);
+    *transform = Transform { translation: place, rotation: turn, scale: weapon_size(loadout.weapon) };
+}
