@@ -2,6 +2,7 @@
 
 pub mod client;
 mod conditions;
+mod frame_time;
 mod headless;
 pub mod host;
 mod policy;

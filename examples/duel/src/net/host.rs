@@ -48,6 +48,7 @@ pub fn run(args: &HostArgs) -> Result<(), DuelError> {
         seconds: None,
         evidence: true,
         conditions: args.client.conditions,
+        tell: false,
     };
     app.add_plugins((ServerPlugins { tick_duration: TICK }, ClientPlugins { tick_duration: TICK }))
         .insert_resource(PredictionManager::default())

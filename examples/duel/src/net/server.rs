@@ -8,6 +8,7 @@ mod lifetime;
 mod movement;
 mod rockets;
 mod shots;
+mod tell;
 mod tuning;
 mod uncompensated;
 
@@ -64,6 +65,9 @@ pub struct ServerArgs {
     pub evidence: bool,
     #[command(flatten)]
     pub conditions: LinkConditions,
+    /// Write how long the systems of a frame take to standard output, a line of JSON in each second. For automatic checks.
+    #[arg(long)]
+    pub tell: bool,
 }
 
 /// What is done to the packets of each client that has not asked for anything else.
@@ -80,6 +84,9 @@ pub fn run(args: &ServerArgs) -> Result<(), DuelError> {
         plugin(args.clone(), arena),
         lifetime::plugin(args.seconds),
     ));
+    if args.tell {
+        app.add_plugins(tell::plugin);
+    }
     app.run();
     Ok(())
 }

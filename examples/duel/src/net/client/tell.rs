@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::io::{self, Write};
 
-use bevy::prelude::*;
+use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use lightyear::prelude::Controlled;
 use serde_json::json;
 
@@ -15,7 +15,10 @@ use super::{
 };
 use crate::{
     game::controls::{Controls, Pilot},
-    net::protocol::{Health, Loadout, Player},
+    net::{
+        frame_time::{self, FrameTime},
+        protocol::{Health, Loadout, Player},
+    },
     view::{Panels, ViewState},
 };
 
@@ -24,7 +27,8 @@ const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The plugin that tells.
 pub fn plugin(app: &mut App) {
-    app.add_systems(Last, tell.run_if(bevy::time::common_conditions::on_real_timer(INTERVAL)));
+    app.add_plugins(frame_time::plugin)
+        .add_systems(Last, tell.run_if(on_real_timer(INTERVAL)));
 }
 
 fn tell(
@@ -37,7 +41,9 @@ fn tell(
     stats: Res<NetworkStats>,
     panels: Option<Res<Panels>>,
     seen: Option<Res<ViewState>>,
+    mut frame_time: ResMut<FrameTime>,
 ) {
+    let (mean_frame, longest_frame) = frame_time.take();
     let report = log.report(session.name());
     let (health, loadout) = own.single().map(|(health, loadout)| (health.0, *loadout)).unwrap_or_default();
     let line = json!({
@@ -57,6 +63,9 @@ fn tell(
         "unanswered": report.unanswered,
         "recent_agreement": log.recent_agreement(RECENT_SHOTS),
         "round_trip": stats.samples.back().map(|sample| sample.round_trip),
+        "mean_frame": mean_frame,
+        "longest_frame": longest_frame,
+        "frames": seen.as_ref().map(|seen| seen.frames),
         "panels": panels.map(|panels| json!({
             "ghosts": panels.ghosts, "network": panels.network, "victim": panels.victim, "why": panels.why,
         })),
