@@ -18,6 +18,7 @@ mod panels;
 mod state;
 mod victim;
 mod viewmodel;
+mod weapons;
 mod why;
 mod window;
 

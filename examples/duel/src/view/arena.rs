@@ -25,10 +25,9 @@ fn spawn_blocks(
     mut commands: Commands,
 ) {
     for block in &arena.blocks {
-        let (color, lines) = palette::block(block.look);
         commands.spawn((
             Mesh3d(meshes.add(cuboid(block.solid.half_extents))),
-            MeshMaterial3d(materials.add(LookMaterial::block(color, lines))),
+            MeshMaterial3d(materials.add(palette::block(block.look))),
             Transform::from_translation(block.solid.center),
         ));
     }
@@ -47,7 +46,7 @@ fn dress_movers(
         if mover.kind != MoverKind::Target {
             commands.entity(entity).insert((
                 Mesh3d(meshes.add(cuboid(mover.half_extents))),
-                MeshMaterial3d(materials.add(LookMaterial::block(palette::mover(mover.kind), 0.1))),
+                MeshMaterial3d(materials.add(palette::mover(mover.kind))),
             ));
         }
     }

@@ -18,8 +18,8 @@ use crate::{
     },
 };
 
-/// The height of the picture, as an angle in radians: 95° from left to right in a picture of 16:9.
-const FIELD_OF_VIEW: f32 = 1.1;
+/// The height of the picture, as an angle in radians: 87° from left to right in a picture of 16:9.
+const FIELD_OF_VIEW: f32 = 0.98;
 
 /// What is drawn on.
 #[derive(Resource, Clone, Debug, Default)]

@@ -13,6 +13,8 @@ use crate::{
 
 /// How long a tracer is seen, in seconds.
 const TRACER: f32 = 0.14;
+/// How long the muzzle flashes, in seconds.
+const FLASH: f32 = 0.05;
 /// How long an explosion takes, in seconds.
 const PUFF: f32 = 0.45;
 /// In how many steps it fades.
@@ -147,7 +149,7 @@ fn grow(
 
 fn trace(mut fired: MessageReader<ShotFired>, muzzle: viewmodel::Muzzle, mut tracers: ResMut<Tracers>) {
     for shot in fired.read() {
-        let from = muzzle.place().unwrap_or(shot.origin);
+        let from = muzzle.place(shot.weapon).unwrap_or(shot.origin);
         tracers.0.extend(shot.traces.iter().map(|trace| Tracer { from, to: trace.end, age: 0.0 }));
     }
 }
@@ -164,6 +166,9 @@ fn draw_tracers(mut tracers: ResMut<Tracers>, time: Res<Time>, mut gizmos: Gizmo
             color,
         );
         gizmos.sphere(tracer.to, 0.04, color);
+        if tracer.age < FLASH {
+            gizmos.sphere(tracer.from, 0.03, color);
+        }
         tracer.age += time.delta_secs();
     }
     tracers.0.retain(|tracer| tracer.age < TRACER);

@@ -4,7 +4,7 @@ use bevy::{camera::visibility::VisibilitySystems, ecs::system::SystemParam, prel
 use bevy_hindsight::{Bone, Hitbox, Shape, Zone};
 use lightyear::prelude::Controlled;
 
-use super::{Panels, effects::Puff, look::LookMaterial, palette};
+use super::{Panels, effects::Puff, look::LookMaterial, palette, weapons::WeaponLooks};
 use crate::{
     game::weapon::Weapon,
     net::protocol::{Health, Loadout, MoverNumber, Player},
@@ -16,10 +16,14 @@ const RIGHT_HAND: Bone = Bone(10);
 const GRIP: Vec3 = Vec3::new(-0.09, 0.03, -0.12);
 /// How much lighter heads and hands are.
 const SKIN: f32 = 0.14;
+/// Where the eyes are, seen from the middle of the head, and how large: nowhere do they stand out by more than 5 mm.
+const EYES: Vec3 = Vec3::new(0.0, 0.02, -0.04);
+const EYES_SIZE: Vec3 = Vec3::new(0.075, 0.028, 0.088);
 
 /// The plugin that draws figures.
 pub fn plugin(app: &mut App) {
     app.init_resource::<FigureAssets>()
+        .init_resource::<WeaponLooks>()
         .add_observer(show_figure)
         .add_systems(Update, (dress, change_weapons).chain())
         .add_systems(PostUpdate, hide_figures.before(VisibilitySystems::VisibilityPropagate));
@@ -29,7 +33,7 @@ pub fn plugin(app: &mut App) {
 #[derive(Component)]
 struct Dressed;
 
-/// The weapon in the hands of a figure; it is no hitbox.
+/// The weapon in the hands of a figure.
 #[derive(Component)]
 struct HeldWeapon {
     figure: Entity,
@@ -37,48 +41,37 @@ struct HeldWeapon {
 
 /// What figures are made of: each shape and each colour once, so that they are drawn together.
 #[derive(Resource, Default)]
-struct FigureAssets {
+pub struct FigureAssets {
     meshes: Vec<(Shape, Handle<Mesh>)>,
-    materials: Vec<((Option<u32>, bool), Handle<LookMaterial>)>,
-    weapon: Option<(Handle<Mesh>, Handle<LookMaterial>)>,
+    materials: Vec<(Color, Handle<LookMaterial>)>,
 }
 
 /// Makes what is not there yet.
 #[derive(SystemParam)]
-struct Wardrobe<'w> {
+pub struct Wardrobe<'w> {
     known: ResMut<'w, FigureAssets>,
     meshes: ResMut<'w, Assets<Mesh>>,
     materials: ResMut<'w, Assets<LookMaterial>>,
 }
 
 impl Wardrobe<'_> {
-    fn mesh(&mut self, shape: Shape) -> Handle<Mesh> {
+    /// The mesh of a shape.
+    pub fn mesh(&mut self, shape: Shape) -> Mesh3d {
         if let Some((_, mesh)) = self.known.meshes.iter().find(|(known, _)| *known == shape) {
-            return mesh.clone();
+            return Mesh3d(mesh.clone());
         }
         let mesh = self.meshes.add(mesh_of(shape));
         self.known.meshes.push((shape, mesh.clone()));
-        mesh
+        Mesh3d(mesh)
     }
 
-    fn material(&mut self, number: Option<u32>, is_skin: bool) -> Handle<LookMaterial> {
-        let key = (number, is_skin);
-        if let Some((_, material)) = self.known.materials.iter().find(|(known, _)| *known == key) {
-            return material.clone();
+    fn body(&mut self, color: Color) -> MeshMaterial3d<LookMaterial> {
+        if let Some((_, material)) = self.known.materials.iter().find(|(known, _)| *known == color) {
+            return MeshMaterial3d(material.clone());
         }
-        let color = palette::player(number);
-        let color = if is_skin { color.lighter(SKIN) } else { color };
         let material = self.materials.add(LookMaterial::body(color));
-        self.known.materials.push((key, material.clone()));
-        material
-    }
-
-    fn weapon(&mut self) -> (Handle<Mesh>, Handle<LookMaterial>) {
-        let Self { known, meshes, materials } = self;
-        let made = known
-            .weapon
-            .get_or_insert_with(|| (meshes.add(Cuboid::default()), materials.add(LookMaterial::body(palette::WEAPON))));
-        made.clone()
+        self.known.materials.push((color, material.clone()));
+        MeshMaterial3d(material)
     }
 }
 
@@ -104,6 +97,7 @@ fn dress(
     hitboxes: Query<(Entity, &Hitbox, Option<&Bone>), Without<Dressed>>,
     parents: Query<&ChildOf>,
     figures: Query<(Option<&Player>, Has<MoverNumber>), With<Health>>,
+    weapons: Res<WeaponLooks>,
     mut wardrobe: Wardrobe,
     mut commands: Commands,
 ) {
@@ -113,38 +107,27 @@ fn dress(
         if player.is_none() && !is_target {
             continue;
         }
-        let number = player.map(|player| player.number);
         let is_skin = matches!(hitbox.zone, Zone::Head | Zone::Neck | Zone::Hand);
-        let (mesh, material) = (wardrobe.mesh(hitbox.shape), wardrobe.material(number, is_skin));
+        let color = palette::player(player);
+        let look = (wardrobe.mesh(hitbox.shape), wardrobe.body(if is_skin { color.lighter(SKIN) } else { color }));
         let offset = Transform::from_isometry(hitbox.offset);
-        commands.entity(entity).insert((Dressed, Visibility::default())).with_children(|hitbox| {
-            hitbox.spawn((Mesh3d(mesh), MeshMaterial3d(material), offset));
-            if bone == Some(&RIGHT_HAND) && !is_target {
-                let (mesh, material) = wardrobe.weapon();
-                let size = Transform::from_translation(GRIP).with_scale(weapon_size(Weapon::default()));
-                hitbox.spawn((HeldWeapon { figure: root }, Mesh3d(mesh), MeshMaterial3d(material), size));
-            }
-        });
+        let mut commands = commands.entity(entity);
+        commands.insert((Dressed, Visibility::default())).with_child((look, offset));
+        if hitbox.zone == Zone::Head {
+            let eyes = (wardrobe.mesh(Shape::Ball { radius: 1.0 }), wardrobe.body(palette::VISOR));
+            commands.with_child((eyes, Transform::from_translation(EYES).with_scale(EYES_SIZE)));
+        }
+        if bone == Some(&RIGHT_HAND) && player.is_some() {
+            let look = (weapons.mesh(Weapon::default()), MeshMaterial3d(weapons.material.clone()));
+            commands.with_child((HeldWeapon { figure: root }, look, Transform::from_translation(GRIP)));
+        }
     }
 }
 
-/// The width, height and length of a weapon, in metres.
-pub fn weapon_size(weapon: Weapon) -> Vec3 {
-    match weapon {
-        Weapon::Rifle => Vec3::new(0.045, 0.07, 0.60),
-        Weapon::Shotgun => Vec3::new(0.07, 0.07, 0.48),
-        Weapon::Rocket => Vec3::new(0.12, 0.12, 0.75),
-        Weapon::Blade => Vec3::new(0.015, 0.06, 0.62),
-    }
-}
-
-fn change_weapons(loadouts: Query<&Loadout>, mut weapons: Query<(&HeldWeapon, &mut Transform)>) {
-    for (held, mut transform) in &mut weapons {
+fn change_weapons(loadouts: Query<&Loadout>, looks: Res<WeaponLooks>, mut weapons: Query<(&HeldWeapon, &mut Mesh3d)>) {
+    for (held, mut mesh) in &mut weapons {
         if let Ok(loadout) = loadouts.get(held.figure) {
-            let size = weapon_size(loadout.weapon);
-            if transform.scale != size {
-                transform.scale = size;
-            }
+            mesh.set_if_neq(looks.mesh(loadout.weapon));
         }
     }
 }
@@ -158,7 +141,7 @@ fn hide_figures(
     for (transform, health, player, is_own, mut visibility) in &mut figures {
         let is_seen = health.is_alive() && (!is_own || panels.why);
         if !health.is_alive() && !is_own && *visibility != Visibility::Hidden {
-            let color = palette::player(player.map(|player| player.number));
+            let color = palette::player(player);
             puffs.write(Puff { place: transform.translation + Vec3::Y, radius: 0.9, color });
         }
         visibility.set_if_neq(if is_seen { Visibility::Inherited } else { Visibility::Hidden });
@@ -187,6 +170,17 @@ mod tests {
                 (Vec3::from(drawn.half_extents) - expected).abs().max_element() < 0.03 * expected.max_element(),
                 "{bone:?}"
             );
+        }
+    }
+
+    #[test]
+    fn eyes_hardly_stand_out() {
+        let (_, head) = figure::bones().find(|(_, hitbox)| hitbox.zone == Zone::Head).unwrap();
+        for step in 0..64 {
+            let (sin, cos) = bevy::math::ops::sin_cos(step as f32 * 0.1);
+            for edge in [Vec3::new(cos, 0.0, sin), Vec3::new(0.0, cos, sin), Vec3::new(cos, sin, 0.0)] {
+                assert!((EYES + EYES_SIZE * edge).length() < head.shape.bounding_radius() + 0.005);
+            }
         }
     }
 

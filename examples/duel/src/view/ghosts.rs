@@ -51,7 +51,7 @@ fn draw_legend(painter: &Painter, corner: Pos2, style: &LagCompensationGizmos) {
         (style.cover, "pink: cover that was taken since"),
     ];
     let lines = || lines.into_iter().filter_map(|(color, text)| Some((palette::on_screen(color?), text)));
-    let size = vec2(268.0, 19.0 * lines().count() as f32 + 12.0);
+    let size = vec2(290.0, 19.0 * lines().count() as f32 + 12.0);
     painter.rect_filled(Rect::from_min_size(corner, size), CornerRadius::same(4), SHADE);
     for (line, (color, text)) in lines().enumerate() {
         let at = corner + vec2(10.0, 7.0 + 19.0 * line as f32);

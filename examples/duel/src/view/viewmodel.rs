@@ -3,9 +3,13 @@
 use bevy::{ecs::system::SystemParam, prelude::*};
 use lightyear::prelude::Controlled;
 
-use super::{Panels, camera::ViewCamera, figures::weapon_size, look::LookMaterial, palette};
+use super::{
+    Panels,
+    camera::ViewCamera,
+    weapons::{WeaponLooks, muzzle},
+};
 use crate::{
-    game::controls::Controls,
+    game::{controls::Controls, weapon::Weapon},
     net::{
         client::{ShotFired, magazines::Magazines},
         protocol::{Health, Loadout, Player},
@@ -13,7 +17,7 @@ use crate::{
 };
 
 /// Where its middle is, seen from the eye.
-const HIP: Vec3 = Vec3::new(0.17, -0.17, -0.42);
+const HIP: Vec3 = Vec3::new(0.16, -0.17, -0.42);
 /// How far a shot pushes it back, in metres.
 const KICK: f32 = 0.07;
 /// How fast it comes back, in parts per second.
@@ -38,10 +42,9 @@ pub struct Muzzle<'w, 's> {
 
 impl Muzzle<'_, '_> {
     /// The end of the barrel, if it is in sight.
-    pub fn place(&self) -> Option<Vec3> {
+    pub fn place(&self, weapon: Weapon) -> Option<Vec3> {
         let (place, visible) = self.weapon.single().ok()?;
-        // The mesh is a box of unit size under the scale of the entity.
-        visible.get().then(|| place.transform_point(Vec3::new(0.0, 0.0, -0.5)))
+        visible.get().then(|| place.transform_point(muzzle(weapon)))
     }
 }
 
@@ -50,16 +53,11 @@ pub fn plugin(app: &mut App) {
     app.add_systems(Startup, spawn).add_systems(Update, (kick, carry).chain());
 }
 
-fn spawn(
-    camera: Single<Entity, With<ViewCamera>>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<LookMaterial>>,
-    mut commands: Commands,
-) {
+fn spawn(camera: Single<Entity, With<ViewCamera>>, looks: Res<WeaponLooks>, mut commands: Commands) {
     commands.entity(*camera).with_child((
         Viewmodel::default(),
-        Mesh3d(meshes.add(Cuboid::default())),
-        MeshMaterial3d(materials.add(LookMaterial::block(palette::WEAPON, 0.0))),
+        looks.mesh(Weapon::default()),
+        MeshMaterial3d(looks.material.clone()),
         Transform::from_translation(HIP),
     ));
 }
@@ -71,14 +69,15 @@ fn kick(mut fired: MessageReader<ShotFired>, mut weapon: Single<&mut Viewmodel>)
 }
 
 fn carry(
-    weapon: Single<(&mut Viewmodel, &mut Transform, &mut Visibility)>,
+    weapon: Single<(&mut Viewmodel, &mut Transform, &mut Mesh3d, &mut Visibility)>,
     own: Query<(&Loadout, &Health), (With<Player>, With<Controlled>)>,
     controls: Res<Controls>,
     magazines: Res<Magazines>,
+    looks: Res<WeaponLooks>,
     panels: Res<Panels>,
     time: Res<Time>,
 ) {
-    let (mut weapon, mut transform, mut visibility) = weapon.into_inner();
+    let (mut weapon, mut transform, mut mesh, mut visibility) = weapon.into_inner();
     let own = own.single().ok().filter(|(_, health)| health.is_alive() && !panels.why);
     let Some((loadout, _)) = own else {
         visibility.set_if_neq(Visibility::Hidden);
@@ -91,5 +90,6 @@ fn carry(
     weapon.sunk += (f32::from(away) - weapon.sunk) * share;
     let place = HIP + Vec3::Z * KICK * weapon.kick - Vec3::Y * SINK * weapon.sunk;
     let turn = Quat::from_rotation_x(0.12 * weapon.kick - 0.6 * weapon.sunk);
-    *transform = Transform { translation: place, rotation: turn, scale: weapon_size(loadout.weapon) };
+    *transform = Transform::from_translation(place).with_rotation(turn);
+    mesh.set_if_neq(looks.mesh(loadout.weapon));
 }

@@ -50,10 +50,7 @@ pub(super) fn draw(
     own: Query<&Health, (With<Player>, With<Controlled>)>,
 ) -> Result {
     let (painter, screen) = canvas.painter()?;
-    let color_of = |name: &str| {
-        let number = players.iter().find(|player| player.name == name).map(|player| player.number);
-        palette::on_screen(palette::player(number).lighter(0.15))
-    };
+    let color_of = |name: &str| palette::name(players.iter().find(|player| player.name == name));
     for (line, (death, age)) in feed.lines.iter().enumerate() {
         let corner = screen.right_top() + vec2(-12.0, 12.0 + 24.0 * line as f32);
         draw_line(&painter, corner, death, color_of, (LIFE - age).min(1.0));

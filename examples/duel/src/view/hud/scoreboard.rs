@@ -37,7 +37,7 @@ pub(super) fn draw(
     };
     line("player", "kills", "deaths", FAINT);
     for (player, score, is_own) in rows {
-        let color = palette::on_screen(palette::player(Some(player.number)).lighter(0.15));
+        let color = palette::name(Some(player));
         let name = if is_own { format!("{} (you)", player.name) } else { player.name.clone() };
         line(&name, &score.kills.to_string(), &score.deaths.to_string(), if is_own { TEXT } else { color });
     }

@@ -35,7 +35,7 @@ pub(super) fn draw(
             continue;
         }
         let Some(at) = canvas.project(place) else { continue };
-        let color = palette::on_screen(palette::player(Some(player.number)).lighter(0.15)).gamma_multiply(strength);
+        let color = palette::name(Some(player)).gamma_multiply(strength);
         write(&painter, at, Align2::CENTER_BOTTOM, &player.name, 14.0, color);
         let bar = Rect::from_center_size(at + vec2(0.0, 3.0), vec2(44.0, 3.0));
         let share = (health.0 / FULL_HEALTH).clamp(0.0, 1.0);

@@ -46,7 +46,7 @@ pub(super) fn draw(mut canvas: Canvas, wounds: Res<Wounds>) -> Result {
     let (painter, screen) = canvas.painter()?;
     let pain: f32 = wounds.0.iter().map(|wound| wound.amount / 40.0 * (1.0 - wound.age / LIFE)).sum();
     if pain > 0.0 {
-        vignette(&painter, screen, BLOOD.gamma_multiply(0.75 * pain.min(1.0)));
+        vignette(&painter, screen, BLOOD.gamma_multiply(0.5 * pain.min(1.0)));
     }
     for wound in &wounds.0 {
         let Some(direction) = wound.from.map(|from| canvas.direction_to(from)) else { continue };
@@ -58,7 +58,7 @@ pub(super) fn draw(mut canvas: Canvas, wounds: Res<Wounds>) -> Result {
 
 /// A frame that fades towards the middle.
 fn vignette(painter: &Painter, screen: Rect, color: Color32) {
-    let inner = screen.shrink2(screen.size() * 0.16);
+    let inner = screen.shrink2(screen.size() * 0.13);
     let mut mesh = Mesh::default();
     let corners = |rect: Rect| [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom()];
     for (outside, inside) in corners(screen).into_iter().zip(corners(inner)) {

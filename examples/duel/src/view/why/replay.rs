@@ -1,9 +1,9 @@
 //! The slow motion: the bullet flies, and then the victim goes from where they were to where they are.
 
 use bevy::prelude::*;
-use bevy_hindsight::{LagCompensationGizmos, Shape};
+use bevy_hindsight::LagCompensationGizmos;
 
-use super::shots::OwnShots;
+use super::shots::{OwnShot, OwnShots};
 
 /// How long each part takes, in seconds.
 const AIM: f32 = 0.6;
@@ -18,11 +18,11 @@ pub struct SlowMotion(f32);
 
 /// What is seen at a moment.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Moment {
+pub struct Moment {
     /// How far the bullet has come, from 0 to 1.
-    bullet: f32,
+    pub bullet: f32,
     /// How far the victim has come since.
-    victim: f32,
+    pub victim: f32,
 }
 
 impl SlowMotion {
@@ -30,7 +30,8 @@ impl SlowMotion {
         self.0 = (self.0 + seconds).rem_euclid(AIM + FLIGHT + LOOK + MOVE + END);
     }
 
-    fn moment(self) -> Moment {
+    /// What is seen now.
+    pub fn moment(self) -> Moment {
         let share = |begin: f32, length: f32| ((self.0 - begin) / length).clamp(0.0, 1.0);
         Moment { bullet: share(AIM, FLIGHT), victim: gently(share(AIM + FLIGHT + LOOK, MOVE)) }
     }
@@ -45,15 +46,10 @@ fn gently(share: f32) -> f32 {
 #[derive(GizmoConfigGroup, Reflect, Default)]
 pub struct WhyGizmos;
 
-/// What moves in it.
-#[derive(GizmoConfigGroup, Reflect, Default)]
-pub struct ReplayGizmos;
-
 /// The plugin of its lines.
 pub fn plugin(app: &mut App) {
-    let lines =
-        |width, depth_bias| GizmoConfig { line: GizmoLineConfig { width, ..default() }, depth_bias, ..default() };
-    app.insert_gizmo_config(WhyGizmos, lines(1.6, -0.6)).insert_gizmo_config(ReplayGizmos, lines(3.0, -0.8));
+    let line = GizmoLineConfig { width: 3.0, ..default() };
+    app.insert_gizmo_config(WhyGizmos, GizmoConfig { line, depth_bias: -0.6, ..default() });
 }
 
 /// Time goes on.
@@ -61,50 +57,17 @@ pub fn run(mut slow: ResMut<SlowMotion>, time: Res<Time<Real>>) {
     slow.advance(time.delta_secs());
 }
 
-/// Draws the ghosts, the bullet, and the victim on the way from red to green.
-pub fn draw(
-    slow: Res<SlowMotion>,
-    shots: Res<OwnShots>,
-    store: Res<GizmoConfigStore>,
-    mut ghosts: Gizmos<WhyGizmos>,
-    mut moving: Gizmos<ReplayGizmos>,
-) {
-    let Some(shot) = shots.chosen() else { return };
+/// Draws the ray and the bullet.
+pub fn draw(slow: Res<SlowMotion>, shots: Res<OwnShots>, store: Res<GizmoConfigStore>, mut gizmos: Gizmos<WhyGizmos>) {
+    let Some(OwnShot { traced, .. }) = shots.chosen() else { return };
     let (_, style) = store.config::<LagCompensationGizmos>();
-    style.draw_shot(&shot.traced, shot.displayed.as_ref(), 0.8, &mut ghosts);
-    let moment = slow.moment();
-    let traced = &shot.traced;
-    let bullet = traced.origin.lerp(traced.end(), moment.bullet);
-    let tail = traced.origin.lerp(traced.end(), (moment.bullet - 0.08).max(0.0));
-    moving.line_gradient(tail, bullet, Color::WHITE.with_alpha(0.0), Color::WHITE);
-    moving.sphere(bullet, 0.05, Color::WHITE);
-    if moment.bullet < 1.0 {
-        return;
-    }
-    let (Some(red), Some(green)) = (style.rewound, style.live) else { return };
-    let color = red.mix(&green, moment.victim);
-    for hitbox in &traced.hitboxes {
-        let Some(live) = hitbox.live else { continue };
-        let translation = hitbox.pose.translation.lerp(live.translation, moment.victim);
-        let pose = Isometry3d::new(translation, hitbox.pose.rotation.slerp(live.rotation, moment.victim));
-        outline(&mut moving, hitbox.shape, pose, color);
-    }
-}
-
-fn outline<C: GizmoConfigGroup>(gizmos: &mut Gizmos<C>, shape: Shape, pose: Isometry3d, color: Color) {
-    match shape {
-        Shape::Capsule { half_height, radius } => {
-            gizmos.primitive_3d(&Capsule3d { radius, half_length: half_height }, pose, color).resolution(8);
-        }
-        Shape::Ball { radius } => {
-            gizmos.primitive_3d(&Sphere { radius }, pose, color).resolution(12);
-        }
-        Shape::Cuboid { half_extents } => {
-            gizmos.primitive_3d(&Cuboid { half_size: half_extents }, pose, color);
-        }
-        // The library has no other shapes yet.
-        _ => {}
-    }
+    // Everything else has a body here.
+    let style = LagCompensationGizmos { live: None, rewound: None, displayed: None, ..style.clone() };
+    style.draw_shot(traced, None, 1.0, &mut gizmos);
+    let flown = slow.moment().bullet;
+    let [tail, bullet] = [flown - 0.08, flown].map(|share| traced.origin.lerp(traced.end(), share.max(0.0)));
+    gizmos.line_gradient(tail, bullet, Color::WHITE.with_alpha(0.0), Color::WHITE);
+    gizmos.sphere(bullet, 0.05, Color::WHITE);
 }
 
 #[cfg(test)]
