@@ -165,7 +165,9 @@ fn draw_rigs(mut gizmos: Gizmos<LagCompensationGizmos>, rigs: Query<&HistoryBuff
     let Some(color) = gizmos.config_ext.all_rigs.filter(|_| gizmos.config.enabled) else { return };
     let mut pen = Pen { gizmos: &mut gizmos, alpha: 1.0 };
     let latest = rigs.iter().filter_map(|history| history.sample(ViewTime::at(history.newest()?)));
-    for hitbox in latest.filter(Sample::is_alive).flat_map(|rig| rig.hitboxes()) {
-        pen.shape(hitbox.shape, hitbox.pose, color);
+    for rig in latest.filter(Sample::is_alive) {
+        for hitbox in rig.hitboxes() {
+            pen.shape(hitbox.shape, hitbox.pose, color);
+        }
     }
 }

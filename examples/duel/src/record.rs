@@ -9,7 +9,7 @@ use bevy::{
     prelude::*,
     render::view::screenshot::{Screenshot, ScreenshotCaptured},
 };
-use bevy_hindsight::{ShotTraced, lightyear::DisplayedShots};
+use bevy_hindsight::{DisplayedShots, ShotTraced};
 use lightyear::prelude::Controlled;
 
 use crate::{
@@ -195,7 +195,10 @@ fn direct(
             .observe(move |shot: On<ScreenshotCaptured>| save(&shot.image, &path));
     }
     match script.scene {
-        Scene::Film => script.film.save(&script.folder.join("duel.gif"), FILM),
+        Scene::Film => {
+            let path = script.folder.join("duel.gif");
+            script.film.save(&path, FILM);
+        }
         Scene::Over => {
             exit.write(AppExit::Success);
         }

@@ -5,7 +5,7 @@ mod solid;
 
 use std::{env, fs, path::PathBuf};
 
-use bevy::prelude::*;
+use bevy::{math::ops, prelude::*};
 use serde::Deserialize;
 
 pub use motion::Path;
@@ -183,7 +183,7 @@ impl Arena {
 
     /// The direction in which a character that begins here looks, in radians from -Z: to the middle.
     pub fn yaw_at(&self, spawn_point: Vec3) -> f32 {
-        bevy::math::ops::atan2(spawn_point.x, spawn_point.z)
+        ops::atan2(spawn_point.x, spawn_point.z)
     }
 }
 

@@ -118,7 +118,7 @@ impl Bot {
         let (right, up) = aim.any_orthonormal_pair();
         let (sideways, upwards) = (gaussian(&mut self.rng), gaussian(&mut self.rng));
         let error = (right * sideways + up * upwards) * AIM_ERROR / self.target_distance.max(1.0);
-        Dir3::new(aim + error).unwrap_or(aim)
+        Dir3::new(*aim + error).unwrap_or(aim)
     }
 
     fn choose_weapon(&mut self) {

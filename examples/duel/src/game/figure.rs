@@ -173,7 +173,7 @@ impl Skeleton {
 
     fn head(&self) -> Isometry3d {
         let turn = self.aim.rotation * Quat::from_rotation_x(-0.3 * self.posture.pitch);
-        Isometry3d::new(self.aim.translation + turn * Vec3::new(0.0, 0.275, -0.02), turn)
+        Isometry3d::new(Vec3::from(self.aim.translation) + turn * Vec3::new(0.0, 0.275, -0.02), turn)
     }
 
     /// A part of the trunk, `height` metres above the pelvis when standing.

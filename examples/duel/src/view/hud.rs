@@ -20,11 +20,11 @@ use super::{Panels, camera::ViewCamera};
 use crate::net::protocol::Player;
 
 /// The colour of text.
-const TEXT: Color32 = Color32::from_rgb(240, 243, 246);
+pub const TEXT: Color32 = Color32::from_rgb(240, 243, 246);
 /// The colour of what is less important.
-const FAINT: Color32 = Color32::from_rgb(186, 194, 202);
+pub const FAINT: Color32 = Color32::from_rgb(186, 194, 202);
 /// Behind text.
-const SHADE: Color32 = Color32::from_rgba_premultiplied(10, 13, 17, 150);
+pub const SHADE: Color32 = Color32::from_rgba_premultiplied(10, 13, 17, 150);
 
 /// All that draws on the screen, in egui's pass.
 #[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]

@@ -1,6 +1,8 @@
 //! F3: the victim's side: who has hit this player, from where, and how long after they took cover.
 
-use bevy::{platform::collections::VecDeque, prelude::*};
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
 use bevy_egui::{
     EguiPrimaryContextPass,
     egui::{self, Align2, Color32, Grid, RichText, vec2},

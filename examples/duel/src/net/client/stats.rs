@@ -1,12 +1,9 @@
 //! How the network of this client fares, for graphs.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
-use bevy::{
-    diagnostic::DiagnosticsStore,
-    platform::collections::VecDeque,
-    prelude::*,
-};
+use bevy::{diagnostic::DiagnosticsStore, prelude::*};
 use bevy_hindsight::lightyear::{STARVED_FRAMES, VerdictReceived};
 use lightyear::prelude::{PingManager, client::Client};
 

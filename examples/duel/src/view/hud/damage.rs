@@ -14,8 +14,9 @@ const RISE: f32 = 0.5;
 /// Hits within this time are one number: pellets.
 const TOGETHER: f32 = 0.05;
 
+/// The numbers that are seen.
 #[derive(Resource, Default)]
-struct DamageNumbers(Vec<DamageNumber>);
+pub(super) struct DamageNumbers(Vec<DamageNumber>);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct DamageNumber {

@@ -1,6 +1,8 @@
 //! Who has killed whom, and what the dead are told.
 
-use bevy::{platform::collections::VecDeque, prelude::*};
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
 use bevy_egui::egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, pos2, vec2};
 use lightyear::prelude::Controlled;
 
@@ -17,7 +19,7 @@ const LIFE: f32 = 7.0;
 
 /// The latest deaths.
 #[derive(Resource, Default)]
-struct KillFeed {
+pub(super) struct KillFeed {
     lines: VecDeque<(Killed, f32)>,
     /// Who has killed this player last.
     nemesis: Option<Killed>,

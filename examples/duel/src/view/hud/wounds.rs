@@ -1,6 +1,6 @@
 //! What it looks like to be hit: red at the edges, and an arc to where it came from.
 
-use bevy::prelude::*;
+use bevy::{math::ops, prelude::*};
 use bevy_egui::egui::{Color32, Mesh, Painter, Pos2, Rect, Shape, Stroke, vec2};
 
 use super::{Canvas, Me};
@@ -10,8 +10,9 @@ use crate::net::protocol::Damaged;
 const LIFE: f32 = 1.1;
 const BLOOD: Color32 = Color32::from_rgb(190, 24, 18);
 
+/// The hits that are felt.
 #[derive(Resource, Default)]
-struct Wounds(Vec<Wound>);
+pub(super) struct Wounds(Vec<Wound>);
 
 struct Wound {
     /// Where the attacker was.
@@ -50,7 +51,7 @@ pub(super) fn draw(mut canvas: Canvas, wounds: Res<Wounds>) -> Result {
     for wound in &wounds.0 {
         let Some(direction) = wound.from.map(|from| canvas.direction_to(from)) else { continue };
         let color = BLOOD.gamma_multiply(1.0 - wound.age / LIFE);
-        arc(&painter, screen.center(), bevy::math::ops::atan2(direction.x, -direction.z), color);
+        arc(&painter, screen.center(), ops::atan2(direction.x, -direction.z), color);
     }
     Ok(())
 }
@@ -77,7 +78,7 @@ fn arc(painter: &Painter, middle: Pos2, angle: f32, color: Color32) {
     const RADIUS: f32 = 90.0;
     const HALF_WIDTH: f32 = 0.28;
     let point = |step: i32| {
-        let (sin, cos) = bevy::math::ops::sin_cos(angle + HALF_WIDTH * step as f32 / 5.0);
+        let (sin, cos) = ops::sin_cos(angle + HALF_WIDTH * step as f32 / 5.0);
         middle + vec2(sin, -cos) * RADIUS
     };
     painter.line((-5..=5).map(point).collect(), Stroke::new(5.0, color));

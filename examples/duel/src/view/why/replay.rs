@@ -43,11 +43,11 @@ fn gently(share: f32) -> f32 {
 
 /// The lines of the slow motion, which are seen through everything.
 #[derive(GizmoConfigGroup, Reflect, Default)]
-struct WhyGizmos;
+pub struct WhyGizmos;
 
 /// What moves in it.
 #[derive(GizmoConfigGroup, Reflect, Default)]
-struct ReplayGizmos;
+pub struct ReplayGizmos;
 
 /// The plugin of its lines.
 pub fn plugin(app: &mut App) {

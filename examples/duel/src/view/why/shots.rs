@@ -1,6 +1,8 @@
 //! The latest own shots, and which of them is looked at.
 
-use bevy::{platform::collections::VecDeque, prelude::*};
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
 use bevy_hindsight::{DisplayedShot, DisplayedShots, ShotTraced};
 
 use crate::view::hud::Me;
