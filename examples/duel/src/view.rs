@@ -15,6 +15,7 @@ mod markers;
 mod network;
 mod palette;
 mod panels;
+mod shadows;
 mod state;
 mod victim;
 mod viewmodel;
@@ -34,7 +35,15 @@ pub use window::{NoScreen, ViewSettings, display_available, windowed_app};
 /// The plugin of all that is seen and touched, for an app from [`windowed_app`].
 pub fn plugin(app: &mut App) {
     app.add_plugins((EguiPlugin::default(), LagCompensationGizmosPlugin))
-        .add_plugins((look::plugin, camera::plugin, arena::plugin, figures::plugin, viewmodel::plugin, effects::plugin))
+        .add_plugins((
+            look::plugin,
+            camera::plugin,
+            arena::plugin,
+            figures::plugin,
+            shadows::plugin,
+            viewmodel::plugin,
+            effects::plugin,
+        ))
         .add_plugins((keys::plugin, markers::plugin, hud::plugin, state::plugin))
         .add_plugins((ghosts::plugin, why::plugin, network::plugin, victim::plugin));
 }

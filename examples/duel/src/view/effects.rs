@@ -33,6 +33,7 @@ pub struct Puff {
 
 /// The way of a bullet on the screen.
 struct Tracer {
+    weapon: Weapon,
     from: Vec3,
     to: Vec3,
     age: f32,
@@ -71,7 +72,7 @@ pub fn plugin(app: &mut App) {
         )
         .add_systems(Startup, load)
         .add_systems(Update, (dress_rockets, explode, puff, grow).chain())
-        .add_systems(Update, (trace, draw_tracers).chain());
+        .add_systems(Update, (trace, draw_tracers).chain().after(viewmodel::carry));
 }
 
 fn load(mut meshes: ResMut<Assets<Mesh>>, mut materials: ResMut<Assets<LookMaterial>>, mut commands: Commands) {
@@ -150,11 +151,16 @@ fn grow(
 fn trace(mut fired: MessageReader<ShotFired>, muzzle: viewmodel::Muzzle, mut tracers: ResMut<Tracers>) {
     for shot in fired.read() {
         let from = muzzle.place(shot.weapon).unwrap_or(shot.origin);
-        tracers.0.extend(shot.traces.iter().map(|trace| Tracer { from, to: trace.end, age: 0.0 }));
+        tracers.0.extend(shot.traces.iter().map(|trace| Tracer { weapon: shot.weapon, from, to: trace.end, age: 0.0 }));
     }
 }
 
-fn draw_tracers(mut tracers: ResMut<Tracers>, time: Res<Time>, mut gizmos: Gizmos<TracerGizmos>) {
+fn draw_tracers(
+    mut tracers: ResMut<Tracers>,
+    muzzle: viewmodel::Muzzle,
+    time: Res<Time>,
+    mut gizmos: Gizmos<TracerGizmos>,
+) {
     for tracer in &mut tracers.0 {
         let left = 1.0 - tracer.age / TRACER;
         let color = palette::TRACER.with_alpha(left);
@@ -166,8 +172,8 @@ fn draw_tracers(mut tracers: ResMut<Tracers>, time: Res<Time>, mut gizmos: Gizmo
             color,
         );
         gizmos.sphere(tracer.to, 0.04, color);
-        if tracer.age < FLASH {
-            gizmos.sphere(tracer.from, 0.03, color);
+        if let Some(muzzle) = muzzle.place(tracer.weapon).filter(|_| tracer.age < FLASH) {
+            gizmos.sphere(muzzle, 0.02, color);
         }
         tracer.age += time.delta_secs();
     }

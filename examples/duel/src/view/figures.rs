@@ -133,7 +133,7 @@ fn change_weapons(loadouts: Query<&Loadout>, looks: Res<WeaponLooks>, mut weapon
 }
 
 /// The dead are not there, and nobody sees themselves from within.
-fn hide_figures(
+pub fn hide_figures(
     mut figures: Query<(&Transform, &Health, Option<&Player>, Has<Controlled>, &mut Visibility)>,
     panels: Res<Panels>,
     mut puffs: MessageWriter<Puff>,

@@ -38,11 +38,8 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             EguiPrimaryContextPass,
             (
-                wounds::draw,
+                (wounds::draw, damage::draw, crosshair::draw, status::draw, feed::draw).chain().run_if(in_first_person),
                 tags::draw,
-                damage::draw,
-                (crosshair::draw, status::draw).run_if(in_first_person),
-                feed::draw,
                 help::draw,
                 scoreboard::draw,
             )

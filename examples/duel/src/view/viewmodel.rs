@@ -5,7 +5,7 @@ use lightyear::prelude::Controlled;
 
 use super::{
     Panels,
-    camera::ViewCamera,
+    camera::{CameraSystems, ViewCamera},
     weapons::{WeaponLooks, muzzle},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Where its middle is, seen from the eye.
-const HIP: Vec3 = Vec3::new(0.16, -0.17, -0.42);
+const HIP: Vec3 = Vec3::new(0.17, -0.19, -0.50);
 /// How far a shot pushes it back, in metres.
 const KICK: f32 = 0.07;
 /// How fast it comes back, in parts per second.
@@ -27,7 +27,7 @@ const SINK: f32 = 0.16;
 
 /// The weapon that the person sees.
 #[derive(Component, Default)]
-struct Viewmodel {
+pub struct Viewmodel {
     /// What is left of the last kick.
     kick: f32,
     /// 0 in sight, 1 away.
@@ -37,20 +37,21 @@ struct Viewmodel {
 /// Where bullets seem to come from.
 #[derive(SystemParam)]
 pub struct Muzzle<'w, 's> {
-    weapon: Query<'w, 's, (&'static GlobalTransform, &'static InheritedVisibility), With<Viewmodel>>,
+    camera: Single<'w, 's, &'static Transform, (With<ViewCamera>, Without<Viewmodel>)>,
+    weapon: Single<'w, 's, (&'static Transform, &'static Visibility), With<Viewmodel>>,
 }
 
 impl Muzzle<'_, '_> {
-    /// The end of the barrel, if it is in sight.
+    /// The end of the barrel in this frame, if it is in sight.
     pub fn place(&self, weapon: Weapon) -> Option<Vec3> {
-        let (place, visible) = self.weapon.single().ok()?;
-        visible.get().then(|| place.transform_point(muzzle(weapon)))
+        let (place, visibility) = *self.weapon;
+        (*visibility != Visibility::Hidden).then(|| self.camera.transform_point(place.transform_point(muzzle(weapon))))
     }
 }
 
 /// The plugin of the weapon.
 pub fn plugin(app: &mut App) {
-    app.add_systems(Startup, spawn).add_systems(Update, (kick, carry).chain());
+    app.add_systems(Startup, spawn).add_systems(Update, (kick, carry).chain().after(CameraSystems));
 }
 
 fn spawn(camera: Single<Entity, With<ViewCamera>>, looks: Res<WeaponLooks>, mut commands: Commands) {
@@ -68,7 +69,8 @@ fn kick(mut fired: MessageReader<ShotFired>, mut weapon: Single<&mut Viewmodel>)
     }
 }
 
-fn carry(
+/// Holds it in front of the eyes.
+pub fn carry(
     weapon: Single<(&mut Viewmodel, &mut Transform, &mut Mesh3d, &mut Visibility)>,
     own: Query<(&Loadout, &Health), (With<Player>, With<Controlled>)>,
     controls: Res<Controls>,

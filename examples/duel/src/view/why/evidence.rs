@@ -85,10 +85,7 @@ fn describe_rewind(ui: &mut Ui, shot: &ShotTraced) {
 
 /// Of what the rewind is made, as a bar and as numbers.
 fn describe_budget(ui: &mut Ui, evidence: &Evidence) {
-    let Some(budget) = evidence.budget else {
-        ui.label("The shot came over no line: there is nothing to measure.");
-        return;
-    };
+    let Some(budget) = evidence.budget else { return };
     ui.separator();
     let round_trip = budget.way_down + budget.way_up;
     ui.label(format!(

@@ -18,6 +18,8 @@ const KEY: f32 = 1.4;
 const DRAG: f32 = 0.006;
 /// How near and how far it may be, in metres.
 const DISTANCE: core::ops::RangeInclusive<f32> = 1.2..=25.0;
+/// How far along a shot that met nobody it looks, in metres.
+const AHEAD: f32 = 6.0;
 /// How far it keeps from walls.
 const GAP: f32 = 0.25;
 
@@ -91,7 +93,7 @@ pub fn follow(
     **camera = Transform::from_translation(focus + direction * free.max(0.3)).looking_at(focus, Vec3::Y);
 }
 
-/// What the camera looks at: the middle between where the victim was and where they are; or else where the shot ended.
+/// What the camera looks at: the middle between where the victim was and where they are; or else a little along the shot.
 fn focus(shot: &super::shots::OwnShot) -> Vec3 {
     let traced = &shot.traced;
     let victim = traced.hit().map(|hit| hit.rig).or_else(|| traced.hitboxes.first().map(|hitbox| hitbox.rig));
@@ -102,7 +104,7 @@ fn focus(shot: &super::shots::OwnShot) -> Vec3 {
             count += 1.0;
         }
     }
-    if count > 0.0 { sum / count } else { traced.end() }
+    if count > 0.0 { sum / count } else { traced.origin + traced.direction * traced.length.min(AHEAD) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use bevy_hindsight::{CheckPolicy, HitBy, RejectReason, ViewSource, Zone};
 /// How it was found what the shooter's screen showed.
 pub const fn source(source: ViewSource) -> &'static str {
     match source {
-        ViewSource::AsDisplayed => "as displayed: the snapshots that the screen was made of",
+        ViewSource::AsDisplayed => "as displayed: the snapshots on the screen",
         ViewSource::Reported => "reported: the instant that the client named",
         ViewSource::Estimated => "estimated: what the server measured of the line",
         ViewSource::Textbook => "textbook: now - RTT/2 - interpolation",
