@@ -10,4 +10,5 @@ pub mod protocol;
 pub mod server;
 
 pub use conditions::LinkConditions;
+pub use headless::log_plugin;
 pub use policy::Policy;

@@ -13,7 +13,7 @@ use bevy_hindsight::{DisplayedShots, ShotTraced};
 use lightyear::prelude::Controlled;
 
 use crate::{
-    game::bot::Bot,
+    game::{bot::Bot, weapon::Weapon},
     net::{
         client::{opponents::Opponents, session::Session},
         protocol::Player,
@@ -52,6 +52,8 @@ enum Scene {
     Duel,
     Ghosts,
     Film,
+    /// A hit that can be explained.
+    Waiting,
     Why,
     Network,
     Victim,
@@ -64,7 +66,8 @@ impl Scene {
             Self::Arriving => Self::Duel,
             Self::Duel => Self::Ghosts,
             Self::Ghosts => Self::Film,
-            Self::Film => Self::Why,
+            Self::Film => Self::Waiting,
+            Self::Waiting => Self::Why,
             Self::Why => Self::Network,
             Self::Network => Self::Victim,
             Self::Victim | Self::Over => Self::Over,
@@ -79,7 +82,7 @@ impl Scene {
             Self::Why => Some("why.png"),
             Self::Network => Some("network.png"),
             Self::Victim => Some("victim.png"),
-            Self::Arriving | Self::Film | Self::Over => None,
+            Self::Arriving | Self::Film | Self::Waiting | Self::Over => None,
         }
     }
 
@@ -92,6 +95,7 @@ impl Scene {
             Self::Film => 6_000,
             Self::Why => 2_600,
             Self::Network => 4_000,
+            Self::Waiting => 0,
             Self::Over => 500,
         })
     }
@@ -125,20 +129,21 @@ impl Script {
     fn is_worth_it(&self, in_sight: bool) -> bool {
         match self.scene {
             Scene::Arriving | Scene::Duel => in_sight,
-            Scene::Ghosts | Scene::Why => self.has_hit && (in_sight || self.scene == Scene::Why),
+            Scene::Ghosts => self.has_hit && in_sight,
+            Scene::Waiting => self.has_hit,
             Scene::Victim => self.was_hit,
-            Scene::Film | Scene::Network | Scene::Over => true,
+            Scene::Film | Scene::Why | Scene::Network | Scene::Over => true,
         }
     }
 }
 
-/// The plugin that plays it.
+/// The plugin that plays it; in `PostUpdate`, when all panels have heard of the shots of the frame.
 pub fn plugin(app: &mut App) {
-    app.add_systems(Startup, fight_closely).add_systems(Update, (note_hits, shoot_film, direct).chain());
+    app.add_systems(Startup, fight_closely).add_systems(PostUpdate, (note_hits, shoot_film, direct).chain());
 }
 
 fn fight_closely(mut bot: ResMut<Bot>, session: Res<Session>) {
-    *bot = Bot::new(1, session.name(), crate::net::protocol::TICK_RATE).at_distance(DISTANCE);
+    *bot = Bot::new(1, session.name(), crate::net::protocol::TICK_RATE).at_distance(DISTANCE).armed_with(Weapon::Rifle);
 }
 
 /// A hit of the last moment: its ghosts are still bright.
@@ -152,10 +157,8 @@ fn note_hits(
     let traced: Vec<&ShotTraced> = traced.read().collect();
     let is_shown = |shot: &&&ShotTraced| shown.as_ref().is_some_and(|shown| shown.get(shot.shot).is_some());
     let own_hits = traced.iter().filter(|shot| shot.shooter == me && shot.hit().is_some()).filter(is_shown);
-    let hit_now = own_hits.count() > 0;
-    // In the why view any earlier hit will do.
-    script.has_hit = hit_now || (script.has_hit && script.scene == Scene::Why);
-    script.was_hit |= traced.iter().any(|shot| shot.victim() == Some(me));
+    script.has_hit = own_hits.count() > 0;
+    script.was_hit = traced.iter().any(|shot| shot.victim() == Some(me));
 }
 
 fn shoot_film(mut script: ResMut<Script>, time: Res<Time<Real>>, screen: Res<Screen>, mut commands: Commands) {
@@ -195,17 +198,18 @@ fn direct(
             .observe(move |shot: On<ScreenshotCaptured>| save(&shot.image, &path));
     }
     match script.scene {
-        Scene::Film => {
+        // Takes a while: nothing may be played any more.
+        Scene::Over => {
             let path = script.folder.join("duel.gif");
             script.film.save(&path, FILM);
-        }
-        Scene::Over => {
             exit.write(AppExit::Success);
         }
         _ => {}
     }
     script.scene = script.scene.next();
     script.since = now;
+    // At once, as long as what was waited for is the latest.
+    panels.set_if_neq(script.scene.panels());
 }
 
 #[cfg(test)]

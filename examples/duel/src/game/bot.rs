@@ -37,6 +37,8 @@ pub struct Bot {
     rng: Rng,
     tick_rate: f32,
     distance: core::ops::Range<f32>,
+    /// What it always fires; `None` if each life may have another weapon.
+    favourite: Option<Weapon>,
     wishes: Controls,
     /// Ticks until it runs another way.
     leg: u32,
@@ -74,6 +76,7 @@ impl Bot {
             rng: Rng::with_seed(hash(seed, name)),
             tick_rate,
             distance: DISTANCE,
+            favourite: None,
             wishes: Controls { walk: Vec2::X, ..Controls::new(Pilot::Bot) },
             leg: 0,
             reload: 0,
@@ -86,6 +89,11 @@ impl Bot {
     /// The same bot, which keeps another distance, in metres.
     pub fn at_distance(self, distance: core::ops::Range<f32>) -> Self {
         Self { distance, ..self }
+    }
+
+    /// The same bot, which never changes its weapon.
+    pub fn armed_with(self, weapon: Weapon) -> Self {
+        Self { favourite: Some(weapon), wishes: Controls { weapon, ..self.wishes }, ..self }
     }
 
     /// Decides what to do in this tick. To be called once in each.
@@ -122,11 +130,12 @@ impl Bot {
     }
 
     fn choose_weapon(&mut self) {
-        self.wishes.weapon = match self.rng.u32(0..10) {
+        let weapon = match self.rng.u32(0..10) {
             0..=5 => Weapon::Rifle,
             6 | 7 => Weapon::Shotgun,
             _ => Weapon::Rocket,
         };
+        self.wishes.weapon = self.favourite.unwrap_or(weapon);
     }
 
     /// Turns towards a direction, no faster than it can; returns how far it is still off, in radians.

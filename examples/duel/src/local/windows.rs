@@ -14,6 +14,8 @@ use crate::{
 const PERIOD: Duration = Duration::from_millis(50);
 /// How long the script may take, on a machine that draws slowly.
 const SCRIPT_PATIENCE: Duration = Duration::from_secs(300);
+/// Who comes first gets the first colour.
+const HEAD_START: Duration = Duration::from_secs(1);
 /// The size of a window: two of them fit side by side on a usual screen.
 const SIZE: (u32, u32) = (940, 528);
 /// Between the windows, in pixels.
@@ -30,6 +32,9 @@ pub(super) fn play(args: &LocalArgs) -> Result<(), DuelError> {
         arguments.push(format!("--size={},{}", SIZE.0, SIZE.1));
         arguments.extend((number > 0).then(|| "--bot".into()));
         arguments.extend(args.conditions.to_flags());
+        if number > 0 {
+            thread::sleep(HEAD_START);
+        }
         Process::start(format!("client `{name}`"), &arguments)
     };
     let mut windows = (0..).zip(&NAMES).map(open).collect::<Result<Vec<_>, _>>()?;
@@ -53,11 +58,12 @@ pub(super) fn record(args: &LocalArgs) -> Result<(), DuelError> {
     let Some(folder) = &args.record else { return Ok(()) };
     let conditions: LinkConditions = args.conditions;
     let (_server, address) = start_server(&conditions, true, Some(SCRIPT_PATIENCE))?;
-    let mut bots = Bots::start(1.max(args.bots), address, &conditions)?;
     let mut arguments = vec!["client".into(), format!("--name={}", NAMES[0]), format!("--connect={address}")];
     arguments.extend([format!("--seed={}", args.seed), format!("--record={}", folder.display())]);
     arguments.extend(conditions.to_flags());
     let mut client = Process::start(format!("client `{}`", NAMES[0]), &arguments)?;
+    thread::sleep(HEAD_START);
+    let mut bots = Bots::start(1.max(args.bots), address, &conditions)?;
     let deadline = Instant::now() + SCRIPT_PATIENCE;
     while client.check()? {
         bots.check()?;

@@ -8,13 +8,14 @@ use std::{
 
 use bevy::{
     app::ScheduleRunnerPlugin,
-    log::{Level, LogPlugin},
     prelude::*,
     render::RenderPlugin,
     tasks::block_on,
     window::{ExitCondition, WindowPosition, WindowResolution},
     winit::{WinitPlugin, WinitSettings},
 };
+
+use crate::net::log_plugin;
 
 /// How often a picture is drawn that nobody sees.
 const OFFSCREEN_RATE: f64 = 60.0;
@@ -68,7 +69,7 @@ pub fn windowed_app(settings: &ViewSettings) -> Result<App, NoScreen> {
     app.insert_resource(settings.clone());
     let render = RenderPlugin { synchronous_pipeline_compilation: settings.offscreen, ..default() };
     let plugins = DefaultPlugins
-        .set(LogPlugin { level: Level::WARN, ..default() })
+        .set(log_plugin())
         .set(render)
         .set(if settings.offscreen { no_window() } else { one_window(settings) });
     if settings.offscreen {

@@ -1,6 +1,6 @@
 //! A person plays: a real window on a display of its own, with injected keys and mouse.
 
-use core::time::Duration;
+use core::{f64::consts::PI, time::Duration};
 use std::collections::HashSet;
 
 use super::machine::{Client, Conditions, Desktop, Server};
@@ -81,7 +81,8 @@ fn off_target(state: &serde_json::Value) -> (f64, f64) {
     let [x, y, z] = [0, 1, 2].map(|axis| TARGET[axis] - place(state)[axis]);
     let (yaw, pitch) = ((-x).atan2(-z), y.atan2(x.hypot(z)));
     // The pitch goes up, the pointer goes down; the yaw goes to the left, the pointer to the right.
-    (state["yaw"].as_f64().unwrap() - yaw, state["pitch"].as_f64().unwrap() - pitch)
+    let sideways = (state["yaw"].as_f64().unwrap() - yaw + PI).rem_euclid(2.0 * PI) - PI;
+    (sideways, state["pitch"].as_f64().unwrap() - pitch)
 }
 
 /// Half of the way, whatever the sensitivity, but at least a pixel.
