@@ -31,7 +31,7 @@ use draw::Pen;
 /// renderer.
 ///
 /// ```
-/// use bevy::{asset::AssetPlugin, gizmos::GizmoPlugin, prelude::*, transform::TransformPlugin};
+/// use bevy::{asset::AssetPlugin, gizmos::GizmoPlugin, mesh::MeshPlugin, prelude::*, transform::TransformPlugin};
 /// use bevy_hindsight::{LagCompensationGizmos, LagCompensationGizmosPlugin, ShotTracing, prelude::*};
 ///
 /// /// On a key of the game's.
@@ -41,7 +41,7 @@ use draw::Pen;
 ///
 /// let mut app = App::new();
 /// // `DefaultPlugins`, in a game with a window.
-/// app.add_plugins((MinimalPlugins, TransformPlugin, AssetPlugin::default(), GizmoPlugin))
+/// app.add_plugins((MinimalPlugins, TransformPlugin, AssetPlugin::default(), MeshPlugin, GizmoPlugin))
 ///     .add_plugins((LagCompensationPlugin::default(), LagCompensationGizmosPlugin))
 ///     .insert_resource(ShotTracing { enabled: true, ..default() });
 /// # app.add_systems(Update, toggle);
@@ -165,7 +165,9 @@ fn draw_rigs(mut gizmos: Gizmos<LagCompensationGizmos>, rigs: Query<&HistoryBuff
     let Some(color) = gizmos.config_ext.all_rigs.filter(|_| gizmos.config.enabled) else { return };
     let mut pen = Pen { gizmos: &mut gizmos, alpha: 1.0 };
     let latest = rigs.iter().filter_map(|history| history.sample(ViewTime::at(history.newest()?)));
-    for hitbox in latest.filter(Sample::is_alive).flat_map(|rig| rig.hitboxes()) {
-        pen.shape(hitbox.shape, hitbox.pose, color);
+    for rig in latest.filter(Sample::is_alive) {
+        for hitbox in rig.hitboxes() {
+            pen.shape(hitbox.shape, hitbox.pose, color);
+        }
     }
 }
