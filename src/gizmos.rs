@@ -27,11 +27,11 @@ use draw::Pen;
 /// It is off until the [`GizmoConfig`] of [`LagCompensationGizmos`] is enabled, and draws only what is collected: see
 /// [`ShotTracing`](crate::ShotTracing) and, for clients, `EvidenceViewer`.
 ///
-/// Add it after Bevy's `GizmoPlugin` (part of `DefaultPlugins`), or before it; in an app without one it does nothing. It needs no
+/// Add it before or after Bevy's `GizmoPlugin` (part of `DefaultPlugins`); in an app without that it does nothing. It needs no
 /// renderer.
 ///
 /// ```
-/// use bevy::{asset::AssetPlugin, gizmos::GizmoPlugin, prelude::*, transform::TransformPlugin};
+/// use bevy::{asset::AssetPlugin, gizmos::GizmoPlugin, mesh::MeshPlugin, prelude::*, transform::TransformPlugin};
 /// use bevy_hindsight::{LagCompensationGizmos, LagCompensationGizmosPlugin, ShotTracing, prelude::*};
 ///
 /// /// On a key of the game's.
@@ -41,7 +41,7 @@ use draw::Pen;
 ///
 /// let mut app = App::new();
 /// // `DefaultPlugins`, in a game with a window.
-/// app.add_plugins((MinimalPlugins, TransformPlugin, AssetPlugin::default(), GizmoPlugin))
+/// app.add_plugins((MinimalPlugins, TransformPlugin, AssetPlugin::default(), MeshPlugin, GizmoPlugin))
 ///     .add_plugins((LagCompensationPlugin::default(), LagCompensationGizmosPlugin))
 ///     .insert_resource(ShotTracing { enabled: true, ..default() });
 /// # app.add_systems(Update, toggle);
@@ -73,7 +73,7 @@ pub struct LagCompensationGizmos {
     pub all_rigs: Option<Color>,
     /// How long a shot is drawn; it fades evenly. Default: 4 s.
     pub life_time: Duration,
-    /// How many shots are drawn, the latest ones. Default: 16. A figure of 19 hitboxes is some 10,000 lines for each shot.
+    /// How many shots are drawn, the latest ones. Default: 16. A figure of 19 capsules is 3,300 lines, in each of three colours.
     pub max_shots: usize,
 }
 

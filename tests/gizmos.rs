@@ -6,6 +6,7 @@ use bevy::{
     asset::AssetPlugin,
     color::LinearRgba,
     gizmos::{GizmoHandles, GizmoPlugin, gizmos::GizmoBuffer},
+    mesh::MeshPlugin,
     prelude::*,
 };
 use bevy_hindsight::{
@@ -34,7 +35,7 @@ struct Last(ShotTraced);
 /// With gizmos, once everything is set up.
 fn with_gizmos() -> (TestApp, Entity) {
     let (mut app, shooter) = arena();
-    app.add_plugins((AssetPlugin::default(), GizmoPlugin, LagCompensationGizmosPlugin));
+    app.add_plugins((AssetPlugin::default(), MeshPlugin, GizmoPlugin, LagCompensationGizmosPlugin));
     app.finish();
     (app, shooter)
 }
@@ -134,7 +135,7 @@ fn all_rigs_are_drawn_where_they_stand() {
 #[test]
 fn a_game_keeps_the_style_that_it_has_chosen() {
     let (mut app, _) = arena();
-    app.add_plugins((AssetPlugin::default(), GizmoPlugin));
+    app.add_plugins((AssetPlugin::default(), MeshPlugin, GizmoPlugin));
     let own = LagCompensationGizmos { max_shots: 3, ..default() };
     app.insert_gizmo_config(own.clone(), GizmoConfig::default());
     app.add_plugins(LagCompensationGizmosPlugin);
@@ -153,7 +154,7 @@ fn without_bevys_plugin_it_does_nothing_and_after_it_all_the_same() {
     shoot(&mut app, shooter);
 
     let (mut app, shooter) = arena();
-    app.add_plugins((LagCompensationGizmosPlugin, AssetPlugin::default(), GizmoPlugin));
+    app.add_plugins((LagCompensationGizmosPlugin, AssetPlugin::default(), MeshPlugin, GizmoPlugin));
     app.finish();
     app.run_to(Tick(20));
     style(&mut app).0.enabled = true;

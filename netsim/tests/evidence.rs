@@ -5,7 +5,7 @@ use core::{any::TypeId, time::Duration};
 use bevy::prelude::*;
 use bevy_hindsight::{
     AdmissionRules, DisplayedShots, Hitbox, LagCompensationConfig, RejectReason, Rig, ShotTraced, ShotTracing,
-    lightyear::{EvidenceViewer, FireShots, ShotServerConfig, VerdictReceived},
+    lightyear::{EvidenceViewer, FireShots, ShotClientSystems, ShotServerConfig, VerdictReceived},
 };
 use lightyear::prelude::{server::ClientOf, *};
 use netsim::{Network, Scene, Shooter, Sim, SimConfig, Strafing, TARGET_RADIUS, Target};
@@ -16,6 +16,23 @@ struct Duel {
     stream_evidence: bool,
     /// What is known of single clients, by their ids.
     viewers: &'static [(u64, bool)],
+    /// When clients shoot.
+    aim: Aim,
+}
+
+/// At which frame a client shoots.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Aim {
+    /// At the one that was drawn last.
+    Drawn,
+    /// At the one that is about to be drawn.
+    Coming,
+}
+
+impl Default for Duel {
+    fn default() -> Self {
+        Self { stream_evidence: true, viewers: &[], aim: Aim::Drawn }
+    }
 }
 
 /// Everything that a client was told.
@@ -59,8 +76,11 @@ impl Scene for Duel {
         app.insert_resource(ShotTracing { enabled: true, ..default() })
             .insert_resource(Me(id))
             .init_resource::<Told>()
-            .add_systems(FixedUpdate, shoot)
             .add_systems(Update, (know_rigs, note));
+        match self.aim {
+            Aim::Drawn => app.add_systems(FixedUpdate, shoot),
+            Aim::Coming => app.add_systems(Update, shoot.after(ShotClientSystems::RememberDisplayed)),
+        };
     }
 }
 
@@ -84,10 +104,13 @@ fn shoot(
     others: Query<&GlobalTransform, (With<Shooter>, Without<Controlled>)>,
     own: Res<Me>,
     local: Res<LocalTimeline>,
+    mut last: Local<u32>,
 ) {
-    if !local.tick().0.is_multiple_of(8) {
+    let tick = local.tick().0;
+    if !tick.is_multiple_of(8) || tick == *last {
         return;
     }
+    *last = tick;
     let aim = match own.0 {
         1 => Some(target.translation()),
         _ => others.iter().next().map(GlobalTransform::translation),
@@ -135,7 +158,7 @@ fn rig_of(sim: &mut Sim, client: usize, id: u64) -> Entity {
 
 #[test]
 fn who_may_see_it_is_told_of_own_shots_and_of_own_wounds_and_nobody_else_anything() {
-    let mut sim = play(Duel { stream_evidence: false, viewers: &[(1, true)] });
+    let mut sim = play(Duel { stream_evidence: false, viewers: &[(1, true)], ..Duel::default() });
     let [me, shooter] = [1, 2].map(|id| rig_of(&mut sim, 0, id));
     let Told { traced, verdicts, .. } = told(&sim, 0);
     let (own, wounds): (Vec<_>, Vec<_>) = traced.iter().partition(|shot| shot.shot.connection == 0);
@@ -159,7 +182,7 @@ fn who_may_see_it_is_told_of_own_shots_and_of_own_wounds_and_nobody_else_anythin
 
 #[test]
 fn the_server_can_permit_all_and_forbid_one() {
-    let sim = play(Duel { stream_evidence: true, viewers: &[(1, false)] });
+    let sim = play(Duel { viewers: &[(1, false)], ..Duel::default() });
     assert_eq!(told(&sim, 0).traced.len(), 0);
     let other = &told(&sim, 1).traced;
     assert!(other.len() > 80 && other.iter().all(|shot| shot.shot.connection == 0), "{} are told", other.len());
@@ -167,25 +190,27 @@ fn the_server_can_permit_all_and_forbid_one() {
 
 #[test]
 fn what_was_tested_is_what_the_screen_showed() {
-    let sim = play(Duel { stream_evidence: true, viewers: &[] });
-    for client in 0..2 {
-        let Told { errors, traced, .. } = told(&sim, client);
-        assert!(errors.len() > 80, "{} of {}", errors.len(), traced.len());
-        let largest = errors.iter().copied().fold(0.0, f32::max);
-        assert!(largest < 1e-3, "{largest} m");
+    for aim in [Aim::Drawn, Aim::Coming] {
+        let sim = play(Duel { aim, ..Duel::default() });
+        for client in 0..2 {
+            let Told { errors, traced, .. } = told(&sim, client);
+            assert!(errors.len() > 80, "{aim:?}: {} of {}", errors.len(), traced.len());
+            let largest = errors.iter().copied().fold(0.0, f32::max);
+            assert!(largest < 1e-3, "{aim:?}: {largest} m");
+        }
+        // It matters: the present was another one.
+        let moved = |shot: &ShotTraced| {
+            let target = shot.hitboxes.iter().find(|hitbox| Some(hitbox.rig) == shot.victim())?;
+            Some(target.live?.translation.distance(target.pose.translation))
+        };
+        let furthest = told(&sim, 0).traced.iter().filter_map(moved).fold(0.0, f32::max);
+        assert!(furthest > 0.5, "{aim:?}: {furthest} m");
     }
-    // It matters: the present was another one.
-    let moved = |shot: &ShotTraced| {
-        let target = shot.hitboxes.iter().find(|hitbox| Some(hitbox.rig) == shot.victim())?;
-        Some(target.live?.translation.distance(target.pose.translation))
-    };
-    let furthest = told(&sim, 0).traced.iter().filter_map(moved).fold(0.0, f32::max);
-    assert!(furthest > 0.5, "{furthest} m");
 }
 
 #[test]
 fn a_server_takes_no_evidence_from_clients() {
-    let mut sim = Sim::new(SimConfig::default(), Duel { stream_evidence: true, viewers: &[] });
+    let mut sim = Sim::new(SimConfig::default(), Duel::default());
     sim.run(Duration::from_secs(3));
     // As if it were a request.
     let registry = sim.server.app.world().resource::<MessageRegistry>();

@@ -15,8 +15,8 @@ pub struct EvidenceChannel;
 ///
 /// The server must have [`ShotTracing`](crate::ShotTracing) on. Clients cannot ask for it, and cannot send any.
 ///
-/// A message takes about 500 bytes, and 80 more for each hitbox: with the default limits, 7 kB at most. The host of a listen server reads
-/// what the server writes and is sent nothing.
+/// A message takes about 400 bytes, and 77 more for each hitbox and occluder: with the default limits, 6 kB at most. The host of a
+/// listen server reads what the server writes and is sent nothing.
 ///
 /// ```
 /// use bevy::prelude::*;

@@ -21,8 +21,8 @@ use crate::{
     hitbox::RigId,
     shape::Shape,
     shot::{
-        AdmittedShots, Cover, DisplayedRigs, Evidence, HitBy, HitConfirmed, HitRejected, ShotId, ShotTraced,
-        ShotTracing, TracedHitbox, TracedOccluder, TracedOutcome, Verdicts,
+        AdmittedShots, Cover, DisplayedRigs, Evidence, HitBy, HitConfirmed, HitRejected, RejectReason, ShotId,
+        ShotTraced, ShotTracing, TracedHitbox, TracedOccluder, TracedOutcome, Verdicts,
     },
     time::ViewTime,
 };
@@ -84,7 +84,7 @@ fn explain(
         occluders: Vec::new(),
         cover: None,
     };
-    let was_traced = traced.rejected().is_none_or(|reason| reason.was_traced());
+    let was_traced = traced.rejected().is_none_or(RejectReason::was_traced);
     if let (Ok(direction), true) = (Dir3::new(direction), was_traced) {
         // What the shot says of its screen is of no other instant.
         let is_its = |(by, id, at, _): &&(Entity, ShotId, ViewTime, DisplayedRigs)| {
