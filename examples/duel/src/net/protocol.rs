@@ -52,6 +52,11 @@ pub struct Player {
 pub struct Health(pub f32);
 
 impl Health {
+    /// The health that belongs to what the screen shows between two snapshots: who dies in the second one is alive until then.
+    fn interpolate(start: Self, end: Self, t: f32) -> Self {
+        if t < 1.0 { start } else { end }
+    }
+
     /// Whether there is anything left.
     pub fn is_alive(self) -> bool {
         self.0 > 0.0
@@ -181,7 +186,7 @@ impl MapEntities for Damaged {
 pub fn protocol(app: &mut App) {
     app.add_plugins(InputPlugin::<PlayerInput>::default());
     app.component::<Player>().replicate();
-    app.component::<Health>().replicate();
+    app.component::<Health>().replicate().interpolate_with(InterpolationFns::interpolate(Health::interpolate));
     app.component::<Loadout>().replicate();
     app.component::<Score>().replicate();
     app.component::<MoverNumber>().replicate();
