@@ -150,7 +150,7 @@ pub fn hide_figures(
 
 #[cfg(test)]
 mod tests {
-    use bevy::camera::primitives::MeshAabb;
+    use bevy::{camera::primitives::MeshAabb, math::ops};
     use bevy_hindsight::DisplayParameters;
 
     use super::*;
@@ -177,7 +177,7 @@ mod tests {
     fn eyes_hardly_stand_out() {
         let (_, head) = figure::bones().find(|(_, hitbox)| hitbox.zone == Zone::Head).unwrap();
         for step in 0..64 {
-            let (sin, cos) = bevy::math::ops::sin_cos(step as f32 * 0.1);
+            let (sin, cos) = ops::sin_cos(step as f32 * 0.1);
             for edge in [Vec3::new(cos, 0.0, sin), Vec3::new(0.0, cos, sin), Vec3::new(cos, sin, 0.0)] {
                 assert!((EYES + EYES_SIZE * edge).length() < head.shape.bounding_radius() + 0.005);
             }

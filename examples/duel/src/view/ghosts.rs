@@ -21,8 +21,10 @@ pub fn plugin(app: &mut App) {
 }
 
 fn set_lines(mut store: ResMut<GizmoConfigStore>) {
-    let (config, _) = store.config_mut::<LagCompensationGizmos>();
-    config.line.width = 2.0;
+    let (config, style) = store.config_mut::<LagCompensationGizmos>();
+    // Of more, nobody can tell them apart.
+    style.max_shots = 8;
+    config.line.width = 1.6;
     // Where the figure has not moved, its ghosts are on its surface.
     config.depth_bias = -0.01;
 }

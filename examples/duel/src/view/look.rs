@@ -66,7 +66,7 @@ impl LookMaterial {
 
     /// What is not there: its colour tells what it is, and a little light its form.
     pub fn ghost(color: Color) -> Self {
-        Self::new(color, Strength::default(), 0.6)
+        Self::new(color, Strength::default(), 0.7)
     }
 
     fn sky() -> Self {

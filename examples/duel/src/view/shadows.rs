@@ -33,15 +33,26 @@ impl FromWorld for ShadowLook {
 #[derive(Component)]
 struct Shadow;
 
+/// A figure that has a shadow.
+#[derive(Component)]
+struct CastsShadow;
+
 /// The plugin of shadows.
 pub fn plugin(app: &mut App) {
     app.init_resource::<ShadowLook>()
-        .add_observer(cast)
+        .add_systems(Update, cast)
         .add_systems(PostUpdate, lay.after(figures::hide_figures).before(VisibilitySystems::VisibilityPropagate));
 }
 
-fn cast(figure: On<Add, Health>, look: Res<ShadowLook>, mut commands: Commands) {
-    commands.entity(figure.entity).with_child((Shadow, look.0.clone(), look.1.clone(), Transform::default()));
+fn cast(
+    figures: Query<Entity, (With<Health>, With<Transform>, With<Visibility>, Without<CastsShadow>)>,
+    look: Res<ShadowLook>,
+    mut commands: Commands,
+) {
+    for figure in &figures {
+        let shadow = (Shadow, look.0.clone(), look.1.clone(), Transform::default());
+        commands.entity(figure).insert(CastsShadow).with_child(shadow);
+    }
 }
 
 fn lay(

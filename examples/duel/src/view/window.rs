@@ -68,10 +68,11 @@ pub fn windowed_app(settings: &ViewSettings) -> Result<App, NoScreen> {
     let mut app = App::new();
     app.insert_resource(settings.clone());
     let render = RenderPlugin { synchronous_pipeline_compilation: settings.offscreen, ..default() };
-    let plugins = DefaultPlugins
-        .set(log_plugin())
-        .set(render)
-        .set(if settings.offscreen { no_window() } else { one_window(settings) });
+    let plugins = DefaultPlugins.set(log_plugin()).set(render).set(if settings.offscreen {
+        no_window()
+    } else {
+        one_window(settings)
+    });
     if settings.offscreen {
         app.add_plugins(plugins.disable::<WinitPlugin>())
             .add_plugins(ScheduleRunnerPlugin::run_loop(Duration::from_secs_f64(1.0 / OFFSCREEN_RATE)));

@@ -1,4 +1,4 @@
-//! The ghosts of the slow motion, as bodies: where the server tested them, where the screen showed them, and where they are.
+//! The ghosts of the slow motion, as bodies: where the server tested them, and where they are.
 
 use bevy::prelude::*;
 use bevy_hindsight::{LagCompensationGizmos, Shape};
@@ -10,7 +10,7 @@ use super::{
 use crate::view::{Panels, figures::Wardrobe, look::LookMaterial};
 
 /// How much of them is seen.
-const DENSITY: f32 = 0.38;
+const DENSITY: f32 = 0.45;
 /// How much of the one that moves.
 const MOVING_DENSITY: f32 = 0.75;
 /// In how many steps its colour changes.
@@ -21,7 +21,6 @@ const STEPS: usize = 12;
 pub struct GhostLooks {
     live: Handle<LookMaterial>,
     rewound: Handle<LookMaterial>,
-    displayed: Handle<LookMaterial>,
     /// From rewound to live.
     moving: [Handle<LookMaterial>; STEPS],
 }
@@ -29,14 +28,12 @@ pub struct GhostLooks {
 impl FromWorld for GhostLooks {
     fn from_world(world: &mut World) -> Self {
         let (_, style) = world.resource::<GizmoConfigStore>().config::<LagCompensationGizmos>();
-        let LagCompensationGizmos { live, rewound, displayed, .. } = style.clone();
-        let [live, rewound, displayed] = [live, rewound, displayed].map(Option::unwrap_or_default);
+        let [live, rewound] = [style.live, style.rewound].map(Option::unwrap_or_default);
         let mut materials = world.resource_mut::<Assets<LookMaterial>>();
         let mut add = |color: Color, density| materials.add(LookMaterial::ghost(color.with_alpha(density)));
         Self {
             live: add(live, DENSITY),
             rewound: add(rewound, DENSITY),
-            displayed: add(displayed, DENSITY),
             moving: core::array::from_fn(|step| {
                 add(rewound.mix(&live, step as f32 / (STEPS - 1) as f32), MOVING_DENSITY)
             }),
@@ -78,9 +75,6 @@ pub fn place(
             moving.push((spawn(shape, pose, &looks.moving[0]), MovingGhost { from: pose, to: live }));
         }
     }
-    for (shape, pose) in displayed(shot) {
-        spawn(shape, pose, &looks.displayed);
-    }
     commands.try_insert_batch(moving);
 }
 
@@ -89,15 +83,6 @@ fn tested(shot: &OwnShot) -> impl Iterator<Item = (Shape, Isometry3d, Option<Iso
     let hitboxes = shot.traced.hitboxes.iter().map(|hitbox| (hitbox.shape, hitbox.pose, hitbox.live));
     let occluders = shot.traced.occluders.iter().map(|occluder| (occluder.shape, occluder.pose, occluder.live));
     hitboxes.chain(occluders)
-}
-
-/// All that the screen showed of it.
-fn displayed(shot: &OwnShot) -> impl Iterator<Item = (Shape, Isometry3d)> {
-    let shown = shot.displayed.iter();
-    shown.flat_map(|shown| {
-        let hitboxes = shown.hitboxes.iter().map(|hitbox| (hitbox.shape, hitbox.pose));
-        hitboxes.chain(shown.occluders.iter().map(|occluder| (occluder.shape, occluder.pose)))
-    })
 }
 
 /// Moves the one that moves.

@@ -48,7 +48,7 @@ pub struct WhyGizmos;
 
 /// The plugin of its lines.
 pub fn plugin(app: &mut App) {
-    let line = GizmoLineConfig { width: 3.0, ..default() };
+    let line = GizmoLineConfig { width: 2.0, ..default() };
     app.insert_gizmo_config(WhyGizmos, GizmoConfig { line, depth_bias: -0.6, ..default() });
 }
 
@@ -57,13 +57,13 @@ pub fn run(mut slow: ResMut<SlowMotion>, time: Res<Time<Real>>) {
     slow.advance(time.delta_secs());
 }
 
-/// Draws the ray and the bullet.
+/// Draws the ray, the bullet, and what the screen showed: on top of what was tested, since they should be the same.
 pub fn draw(slow: Res<SlowMotion>, shots: Res<OwnShots>, store: Res<GizmoConfigStore>, mut gizmos: Gizmos<WhyGizmos>) {
-    let Some(OwnShot { traced, .. }) = shots.chosen() else { return };
+    let Some(OwnShot { traced, displayed }) = shots.chosen() else { return };
     let (_, style) = store.config::<LagCompensationGizmos>();
-    // Everything else has a body here.
-    let style = LagCompensationGizmos { live: None, rewound: None, displayed: None, ..style.clone() };
-    style.draw_shot(traced, None, 1.0, &mut gizmos);
+    // What was tested, and what is now, has a body here.
+    let style = LagCompensationGizmos { live: None, rewound: None, ..style.clone() };
+    style.draw_shot(traced, displayed.as_ref(), 1.0, &mut gizmos);
     let flown = slow.moment().bullet;
     let [tail, bullet] = [flown - 0.08, flown].map(|share| traced.origin.lerp(traced.end(), share.max(0.0)));
     gizmos.line_gradient(tail, bullet, Color::WHITE.with_alpha(0.0), Color::WHITE);
