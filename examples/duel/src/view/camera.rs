@@ -21,6 +21,9 @@ use crate::{
 /// The height of the picture, as an angle in radians: 87° from left to right in a picture of 16:9.
 const FIELD_OF_VIEW: f32 = 0.98;
 
+/// Nothing nearer is seen, in metres: the ghosts of one's own head are around the eyes, and walls never are.
+const NEAR: f32 = 0.2;
+
 /// What is drawn on.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Screen {
@@ -57,7 +60,7 @@ fn spawn_camera(
         ViewCamera,
         Camera3d::default(),
         PrimaryEguiContext,
-        Projection::Perspective(PerspectiveProjection { fov: FIELD_OF_VIEW, near: 0.05, far: 500.0, ..default() }),
+        Projection::Perspective(PerspectiveProjection { fov: FIELD_OF_VIEW, near: NEAR, far: 500.0, ..default() }),
         Msaa::Off,
         Tonemapping::None,
         overview(&arena),

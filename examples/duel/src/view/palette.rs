@@ -45,7 +45,7 @@ pub fn player(player: Option<&Player>) -> Color {
 
 /// The same for text, which has to be read on anything.
 pub fn name(of: Option<&Player>) -> Color32 {
-    on_screen(player(of).lighter(0.16))
+    on_screen(player(of).lighter(0.22))
 }
 
 /// What blocks look like.

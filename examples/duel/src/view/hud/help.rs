@@ -21,11 +21,11 @@ pub(super) fn draw(
     let (painter, screen) = canvas.painter()?;
     let bottom = screen.center_bottom();
     if !panels.why {
-        write(&painter, bottom + vec2(0.0, -8.0), Align2::CENTER_BOTTOM, PANELS, 12.0, FAINT);
+        write(&painter, bottom + vec2(0.0, -8.0), Align2::CENTER_BOTTOM, PANELS, 13.0, FAINT);
     }
     if controls.pilot == Pilot::Person {
         if !panels.why && screen.width() > 760.0 {
-            write(&painter, bottom + vec2(0.0, -24.0), Align2::CENTER_BOTTOM, KEYS, 12.0, FAINT);
+            write(&painter, bottom + vec2(0.0, -26.0), Align2::CENTER_BOTTOM, KEYS, 13.0, FAINT);
         }
     } else if !settings.offscreen && !panels.why {
         let who = if controls.pilot == Pilot::Bot { "a bot plays: click to take over" } else { "click to play" };

@@ -57,7 +57,7 @@ fn describe_verdict<'a>(ui: &mut Ui, shot: &ShotTraced, name_of: impl Fn(Entity)
             );
             (text, HIT)
         }
-        TracedOutcome::Rejected(reason) => (words::reason(*reason).into(), REJECTED),
+        TracedOutcome::Rejected(reason) => (format!("{}: {}", words::fate(*reason), words::reason(*reason)), REJECTED),
         _ => (String::new(), TEXT),
     };
     ui.label(RichText::new(text).size(14.0).color(color));
