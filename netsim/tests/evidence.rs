@@ -140,7 +140,9 @@ fn note(
 }
 
 fn play(duel: Duel) -> Sim {
-    let config = SimConfig { client_fps: vec![60.0, 144.0], network: Network::TYPICAL, ..SimConfig::default() };
+    // So rarely that the blend of two snapshots differs from what was in between.
+    let send_interval = Duration::from_millis(100);
+    let config = SimConfig { client_fps: vec![60.0, 144.0], network: Network::TYPICAL, send_interval, ..default() };
     let mut sim = Sim::new(config, duel);
     sim.run(Duration::from_secs(15));
     sim
