@@ -167,9 +167,9 @@ fn shoot_film(mut script: ResMut<Script>, time: Res<Time<Real>>, screen: Res<Scr
     }
     script.last_frame = time.elapsed();
     if let Some(image) = &screen.image {
-        commands.spawn(Screenshot::image(image.clone())).observe(
-            |shot: On<ScreenshotCaptured>, mut script: ResMut<Script>| script.film.add(&shot.image),
-        );
+        commands
+            .spawn(Screenshot::image(image.clone()))
+            .observe(|shot: On<ScreenshotCaptured>, mut script: ResMut<Script>| script.film.add(&shot.image));
     }
 }
 

@@ -113,8 +113,7 @@ impl Bot {
         let misses = self.turn_to(Dir3::new(goal - situation.eye).unwrap_or(Dir3::NEG_Z));
         self.walk(situation, opponent, arena);
         self.reload = self.reload.saturating_sub(1);
-        self.wishes.trigger =
-            situation.may_fire && situation.target.is_some() && self.reload == 0 && misses < READY;
+        self.wishes.trigger = situation.may_fire && situation.target.is_some() && self.reload == 0 && misses < READY;
         if self.wishes.trigger {
             self.reload = self.rng.u32(SHOT_INTERVAL);
         }
@@ -166,8 +165,8 @@ impl Bot {
             self.wishes.walk.x = -self.wishes.walk.x;
         }
         let is_stuck = situation.feet.distance(self.last_place) * self.tick_rate < 0.5 && !self.wishes.crouch;
-        self.wishes.jump = self.wishes.walk != Vec2::ZERO && is_stuck && self.rng.u32(0..8) == 0
-            || self.rng.u32(0..400) == 0;
+        self.wishes.jump =
+            self.wishes.walk != Vec2::ZERO && is_stuck && self.rng.u32(0..8) == 0 || self.rng.u32(0..400) == 0;
         self.last_place = situation.feet;
     }
 
@@ -311,14 +310,8 @@ mod tests {
     fn the_dead_and_the_lonely_do_nothing() {
         let arena = Arena::load().unwrap();
         let mut bot = Bot::new(1, "red", 64.0);
-        let lonely = Situation {
-            feet: Vec3::ZERO,
-            eye: Vec3::Y,
-            is_alive: true,
-            opponent: None,
-            target: None,
-            may_fire: true,
-        };
+        let lonely =
+            Situation { feet: Vec3::ZERO, eye: Vec3::Y, is_alive: true, opponent: None, target: None, may_fire: true };
         let dead = Situation { is_alive: false, opponent: Some(Vec3::X), target: Some(Vec3::X), ..lonely };
         for situation in [lonely, dead] {
             let wishes = bot.decide(&situation, &arena);

@@ -150,8 +150,9 @@ impl Body {
     }
 
     fn duck(&mut self, feet: Vec3, mut solids: impl Iterator<Item = Solid>, wanted: bool, dt: f32) {
-        let is_low =
-            |solid: Solid| solid.is_between(feet.y + STEP, feet.y + HEIGHT) && solid.push_out(feet.xz(), RADIUS).is_some();
+        let is_low = |solid: Solid| {
+            solid.is_between(feet.y + STEP, feet.y + HEIGHT) && solid.push_out(feet.xz(), RADIUS).is_some()
+        };
         // Who is under something low stays down.
         let goal = if wanted || (self.crouch > 0.0 && solids.any(is_low)) { 1.0 } else { 0.0 };
         self.crouch = approach(self.crouch, goal, CROUCH_RATE * dt);
@@ -182,7 +183,9 @@ impl Body {
             return;
         }
         to.y = fallen;
-        let above = |solid: &Solid| solid.bottom() >= from + self.height() - STEP && solid.push_out(to.xz(), 0.8 * RADIUS).is_some();
+        let above = |solid: &Solid| {
+            solid.bottom() >= from + self.height() - STEP && solid.push_out(to.xz(), 0.8 * RADIUS).is_some()
+        };
         let ceiling = solids.filter(above).map(|solid| solid.bottom()).fold(f32::INFINITY, f32::min);
         if to.y + self.height() > ceiling {
             to.y = ceiling - self.height();
@@ -285,7 +288,8 @@ mod tests {
 
     #[test]
     fn lifts_take_characters_up_and_down() {
-        let lift = "(kind: Lift, size: (2.0, 0.3, 2.0), from: (0.0, 0.0, 0.0), to: (0.0, 2.0, 0.0), wait: 0.5, travel: 1.5)";
+        let lift =
+            "(kind: Lift, size: (2.0, 0.3, 2.0), from: (0.0, 0.0, 0.0), to: (0.0, 2.0, 0.0), wait: 0.5, travel: 1.5)";
         let states = run(&arena("", lift), 64 * 4, |_| PlayerInput { walk: Vec2::ZERO, ..FORWARD });
         assert!(states.iter().skip(2).all(|(_, body)| body.on_ground));
         let heights = states.iter().map(|(place, _)| place.y);
@@ -295,7 +299,8 @@ mod tests {
 
     #[test]
     fn doors_push_characters_aside() {
-        let door = "(kind: Door, size: (0.2, 2.0, 2.0), from: (3.0, 1.0, 0.0), to: (0.0, 1.0, 0.0), wait: 0.1, travel: 1.0)";
+        let door =
+            "(kind: Door, size: (0.2, 2.0, 2.0), from: (3.0, 1.0, 0.0), to: (0.0, 1.0, 0.0), wait: 0.1, travel: 1.0)";
         let (place, _) = run(&arena("", door), 76, |_| PlayerInput { walk: Vec2::ZERO, ..FORWARD })[75];
         assert!(place.x < -RADIUS, "{place}");
     }
@@ -305,7 +310,10 @@ mod tests {
         for bad in [f32::NAN, f32::INFINITY, f32::MAX] {
             let input = PlayerInput { walk: Vec2::new(bad, 1.0), yaw: bad, pitch: bad, ..FORWARD };
             let states = run(&arena("", ""), 3, |_| input);
-            assert!(states.iter().all(|(place, body)| place.is_finite() && body.velocity.length() <= MAX_SPEED), "{bad}");
+            assert!(
+                states.iter().all(|(place, body)| place.is_finite() && body.velocity.length() <= MAX_SPEED),
+                "{bad}"
+            );
         }
     }
 

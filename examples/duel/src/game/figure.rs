@@ -159,8 +159,12 @@ impl Skeleton {
             Part::Chest => self.on_spine(0.39),
             Part::Belly => self.on_spine(0.15),
             Part::Pelvis => Isometry3d::new(self.pelvis, Quat::from_rotation_z(core::f32::consts::FRAC_PI_2)),
-            Part::UpperArm(side) => self.limb_of_arm(side, [Vec3::new(0.24, -0.02, 0.0), Vec3::new(0.29, -0.26, -0.12)]),
-            Part::Forearm(side) => self.limb_of_arm(side, [Vec3::new(0.29, -0.26, -0.12), Vec3::new(0.13, -0.14, -0.33)]),
+            Part::UpperArm(side) => {
+                self.limb_of_arm(side, [Vec3::new(0.24, -0.02, 0.0), Vec3::new(0.29, -0.26, -0.12)])
+            }
+            Part::Forearm(side) => {
+                self.limb_of_arm(side, [Vec3::new(0.29, -0.26, -0.12), Vec3::new(0.13, -0.14, -0.33)])
+            }
             Part::Hand(side) => self.aim * Isometry3d::from_translation(Vec3::new(0.09 * side, -0.12, -0.39)),
             Part::Thigh(side) => between(self.hip(side), self.knee(side)),
             Part::Shin(side) => between(self.knee(side), self.ankle(side)),

@@ -124,7 +124,8 @@ pub fn run(args: &ClientArgs) -> Result<(), DuelError> {
     let output = Output::open(args.json.as_deref())?;
     let arena = Arena::load()?;
     let (outcome, result) = mpsc::channel();
-    let mut app = if args.has_view() { view::windowed_app(&args.screen.settings(&args.name))? } else { headless_app(FRAME_RATE) };
+    let mut app =
+        if args.has_view() { view::windowed_app(&args.screen.settings(&args.name))? } else { headless_app(FRAME_RATE) };
     app.add_plugins(ClientPlugins { tick_duration: TICK })
         .add_plugins(protocol)
         .insert_resource(arena)

@@ -22,11 +22,6 @@ pub fn log_plugin() -> LogPlugin {
 pub fn headless_app(frame_rate: f64) -> App {
     let mut app = App::new();
     let runner = ScheduleRunnerPlugin::run_loop(Duration::from_secs_f64(1.0 / frame_rate));
-    app.add_plugins((
-        MinimalPlugins.set(runner),
-        log_plugin(),
-        StatesPlugin,
-        TransformPlugin,
-    ));
+    app.add_plugins((MinimalPlugins.set(runner), log_plugin(), StatesPlugin, TransformPlugin));
     app
 }

@@ -28,9 +28,10 @@ pub fn save(picture: &Image, path: &Path) {
 }
 
 fn readable(picture: &Image) -> ImageResult<DynamicImage> {
-    picture.clone().try_into_dynamic().map_err(|error| {
-        image::ImageError::IoError(std::io::Error::other(error.to_string()))
-    })
+    picture
+        .clone()
+        .try_into_dynamic()
+        .map_err(|error| image::ImageError::IoError(std::io::Error::other(error.to_string())))
 }
 
 /// Small pictures in a row.

@@ -99,8 +99,7 @@ impl Desktop {
 
     /// What is to be seen.
     pub fn picture(&self) -> RgbaImage {
-        let output =
-            Command::new("import").args(["-window", "root", "png:-"]).env("DISPLAY", &self.display).output();
+        let output = Command::new("import").args(["-window", "root", "png:-"]).env("DISPLAY", &self.display).output();
         let output = output.expect("ImageMagick's import can be started");
         image::load_from_memory(&output.stdout).expect("it is a picture").to_rgba8()
     }

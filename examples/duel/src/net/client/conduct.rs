@@ -3,10 +3,7 @@
 use bevy::prelude::*;
 use lightyear::prelude::{Controlled, client::input::InputSystems, is_in_rollback};
 
-use super::{
-    opponents::Opponents,
-    session::in_firing_time,
-};
+use super::{opponents::Opponents, session::in_firing_time};
 use crate::{
     game::{
         arena::Arena,

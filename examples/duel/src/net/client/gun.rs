@@ -7,13 +7,7 @@ use bevy_hindsight::{
 };
 use lightyear::prelude::{Controlled, LocalId, LocalTimeline, MessageReceiver, client::Client, is_in_rollback};
 
-use super::{
-    eye::Eye,
-    magazines::Magazines,
-    opponents::Opponents,
-    rockets::Fired,
-    shot_log::ShotLog,
-};
+use super::{eye::Eye, magazines::Magazines, opponents::Opponents, rockets::Fired, shot_log::ShotLog};
 use crate::{
     game::{
         bot::Bot,
@@ -112,8 +106,7 @@ fn fire(
             }
         }
         Weapon::Rocket => {
-            let (Some(view), Some(rocket), Ok(peer)) =
-                (displayed.view_time(), weapon.projectile(), client.single())
+            let (Some(view), Some(rocket), Ok(peer)) = (displayed.view_time(), weapon.projectile(), client.single())
             else {
                 return;
             };

@@ -27,8 +27,7 @@ const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The plugin that tells.
 pub fn plugin(app: &mut App) {
-    app.add_plugins(frame_time::plugin)
-        .add_systems(Last, tell.run_if(on_real_timer(INTERVAL)));
+    app.add_plugins(frame_time::plugin).add_systems(Last, tell.run_if(on_real_timer(INTERVAL)));
 }
 
 fn tell(

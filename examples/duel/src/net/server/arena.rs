@@ -25,11 +25,7 @@ pub fn plugin(app: &mut App) {
 fn build_arena(arena: Res<Arena>, mut commands: Commands) {
     for block in &arena.blocks {
         let Vec3 { x, y, z } = block.solid.half_extents;
-        commands.spawn((
-            RigidBody::Fixed,
-            Collider::cuboid(x, y, z),
-            Transform::from_translation(block.solid.center),
-        ));
+        commands.spawn((RigidBody::Fixed, Collider::cuboid(x, y, z), Transform::from_translation(block.solid.center)));
     }
     for (number, mover) in (0..).zip(&arena.movers) {
         let mut entity = commands.spawn((

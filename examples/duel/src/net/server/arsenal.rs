@@ -60,11 +60,8 @@ fn reload(holders: Query<(Entity, &ActionState<PlayerInput>, &Loadout, &FireCont
 
 fn show_loadouts(mut holders: Query<(&mut Loadout, &FireControl)>) {
     for (mut loadout, in_hands) in &mut holders {
-        let shown = Loadout {
-            weapon: loadout.weapon,
-            ammunition: in_hands.ammunition(),
-            reloading: in_hands.is_reloading(),
-        };
+        let shown =
+            Loadout { weapon: loadout.weapon, ammunition: in_hands.ammunition(), reloading: in_hands.is_reloading() };
         loadout.set_if_neq(shown);
     }
 }

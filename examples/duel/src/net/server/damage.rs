@@ -41,8 +41,7 @@ fn hurt(
         return;
     }
     let amount = weapon.damage(hit.by, hit.hit.zone, hit.hit.distance);
-    let news =
-        Damaged { victim, attacker: hit.shooter, by: hit.by, zone: hit.hit.zone, point: hit.hit.point, amount };
+    let news = Damaged { victim, attacker: hit.shooter, by: hit.by, zone: hit.hit.zone, point: hit.hit.point, amount };
     let attackers = owners.get(hit.shooter).ok().map(|owner| owner.owner);
     for link in [attackers, owner.map(|owner| owner.owner)].into_iter().flatten() {
         if let Ok(mut link) = damaged.get_mut(link) {
@@ -83,9 +82,8 @@ fn respawn(
         if TICK * ticks < RESPAWN_TIME {
             continue;
         }
-        let nearest = |at: &Vec3| {
-            living.iter().map(|(other, _)| other.translation.distance(*at)).fold(f32::INFINITY, f32::min)
-        };
+        let nearest =
+            |at: &Vec3| living.iter().map(|(other, _)| other.translation.distance(*at)).fold(f32::INFINITY, f32::min);
         let far_from_all = arena.spawn_points.iter().max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
         let at = far_from_all.copied().unwrap_or_default();
         *transform = Transform::from_translation(at).with_rotation(Quat::from_rotation_y(arena.yaw_at(at)));
@@ -96,4 +94,3 @@ fn respawn(
         commands.entity(entity).remove::<DeadSince>().insert((Arsenal::default(), weapon.fire_control()));
     }
 }
-
