@@ -177,7 +177,7 @@ impl Bot {
         if !sees_opponent {
             // Goes to look for them, around what is in the way.
             self.leg *= 2;
-            self.wishes.walk = Vec2::new(side * between(&mut self.rng, 0.0, 0.9), between(&mut self.rng, 0.3, 1.0));
+            self.wishes.walk = Vec2::new(side * between(&mut self.rng, 0.0, 0.8), between(&mut self.rng, 0.7, 1.0));
             return;
         }
         self.wishes.walk = match self.rng.u32(0..10) {

@@ -15,6 +15,9 @@ use crate::{
 /// How long the dead stay dead.
 pub const RESPAWN_TIME: Duration = Duration::from_millis(2500);
 
+/// How far from everybody else a new life begins, if there is such a place, in metres.
+const SAFE_DISTANCE: f32 = 12.0;
+
 /// Since when a character is dead.
 #[derive(Component)]
 struct DeadSince(Tick);
@@ -82,15 +85,34 @@ fn respawn(
         if TICK * ticks < RESPAWN_TIME {
             continue;
         }
-        let nearest =
-            |at: &Vec3| living.iter().map(|(other, _)| other.translation.distance(*at)).fold(f32::INFINITY, f32::min);
-        let far_from_all = arena.spawn_points.iter().max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
-        let at = far_from_all.copied().unwrap_or_default();
+        let at = respawn_point(&arena.spawn_points, living.iter().map(|(other, _)| other.translation));
         *transform = Transform::from_translation(at).with_rotation(Quat::from_rotation_y(arena.yaw_at(at)));
         (*body, *health) = (Body::default(), Health(FULL_HEALTH));
         life.begin();
         let weapon = loadout.weapon;
         loadout.set_if_neq(Loadout { weapon, ..Loadout::default() });
         commands.entity(entity).remove::<DeadSince>().insert((Arsenal::default(), weapon.fire_control()));
+    }
+}
+
+/// Near enough to be back soon, and far enough to be safe.
+fn respawn_point(points: &[Vec3], living: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
+    let nearest = |at: &Vec3| living.clone().map(|other| other.distance(*at)).fold(f32::INFINITY, f32::min);
+    let safe = points.iter().filter(|at| nearest(at) >= SAFE_DISTANCE);
+    let by_distance = |a: &&Vec3, b: &&Vec3| nearest(a).total_cmp(&nearest(b));
+    let chosen = safe.min_by(by_distance).or_else(|| points.iter().max_by(by_distance));
+    chosen.copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_respawns_next_to_an_opponent_or_at_the_end_of_the_world() {
+        let points = [Vec3::X * 2.0, Vec3::X * 14.0, Vec3::X * 40.0];
+        assert_eq!(respawn_point(&points, [Vec3::ZERO].into_iter()), points[1]);
+        assert_eq!(respawn_point(&points, [Vec3::ZERO, Vec3::X * 14.0].into_iter()), points[2]);
+        assert_eq!(respawn_point(&points, points.into_iter()), points[2], "nowhere is safe");
     }
 }
