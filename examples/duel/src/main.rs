@@ -3,6 +3,8 @@
 //! `cargo run -p duel` opens two windows on a server of their own, as processes of their own; without a display it plays two
 //! bots, and tells how often the server agreed with what the shooters saw. See `duel --help` for running each part alone.
 
+extern crate alloc;
+
 mod error;
 mod game;
 mod local;

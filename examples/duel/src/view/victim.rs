@@ -1,6 +1,6 @@
 //! F3: the victim's side: who has hit this player, from where, and how long after they took cover.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_egui::{

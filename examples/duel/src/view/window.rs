@@ -1,10 +1,7 @@
 //! The app with a window, or with a picture that nobody sees.
 
-use core::time::Duration;
-use std::{
-    env, panic,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use core::{panic::AssertUnwindSafe, time::Duration};
+use std::{env, panic, panic::catch_unwind};
 
 use bevy::{
     app::ScheduleRunnerPlugin,

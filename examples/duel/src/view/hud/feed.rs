@@ -1,6 +1,6 @@
 //! Who has killed whom, and what the dead are told.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_egui::egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, pos2, vec2};

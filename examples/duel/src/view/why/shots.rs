@@ -1,6 +1,6 @@
 //! The latest own shots, and which of them is looked at.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_hindsight::{DisplayedShot, DisplayedShots, ShotTraced};
