@@ -2,82 +2,84 @@
 //! processor has to draw.
 
 use bevy::{
-    asset::{embedded_asset, embedded_path},
+    asset::{AssetPath, embedded_asset, embedded_path},
+    mesh::MeshVertexBufferLayoutRef,
+    pbr::{MaterialPipeline, MaterialPipelineKey},
     prelude::*,
-    render::render_resource::{AsBindGroup, ShaderType},
+    render::render_resource::{AsBindGroup, RenderPipelineDescriptor, SpecializedMeshPipelineError},
     shader::ShaderRef,
 };
 
 use super::palette;
 
-/// How much of the haze is there after a metre.
-const HAZE_DENSITY: f32 = 0.006;
+/// How dense the haze is: half of what is a hundred metres away is lost in it.
+const HAZE_DENSITY: f32 = 1e-4;
 /// How far away the sky is, in metres.
 const SKY_DISTANCE: f32 = 300.0;
 
 /// What something looks like.
 #[derive(Asset, AsBindGroup, TypePath, Clone, Debug)]
+#[bind_group_data(Surface)]
 pub struct LookMaterial {
     #[uniform(0)]
     color: LinearRgba,
     /// Its colour, and its density as alpha.
     #[uniform(0)]
     haze: LinearRgba,
+    /// Of lines each metre, of squares of two metres, of the rim, and of light of its own.
     #[uniform(0)]
-    strength: Strength,
-    /// How much it shines by itself; 1 if it is the sky.
-    #[uniform(0)]
-    own: Vec4,
+    strength: Vec4,
+    surface: Surface,
 }
 
-/// How strong the parts of a look are, from 0 to 1.
-#[derive(ShaderType, Clone, Copy, PartialEq, Debug, Default)]
-pub struct Strength {
-    /// Lines each metre.
-    pub lines: f32,
-    /// Squares of two metres.
-    pub squares: f32,
-    /// The edges of faces.
-    pub edges: f32,
-    /// The rim of round things.
-    pub rim: f32,
+/// The kinds of surfaces. Each has a pipeline, so that none pays for what only others have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(C)]
+pub enum Surface {
+    /// Faces with edges.
+    Flat,
+    /// Anything else.
+    Round,
+    /// The sky.
+    Sky,
+}
+
+impl From<&LookMaterial> for Surface {
+    fn from(material: &LookMaterial) -> Self {
+        material.surface
+    }
 }
 
 impl LookMaterial {
-    fn new(color: Color, strength: Strength, shine: f32) -> Self {
+    fn new(surface: Surface, color: Color, strength: Vec4) -> Self {
         let haze = palette::HAZE.to_linear().with_alpha(HAZE_DENSITY);
-        Self { color: color.to_linear(), haze, strength, own: Vec4::X * shine }
+        Self { color: color.to_linear(), haze, strength, surface }
     }
 
-    /// Walls and boxes, with edges, and with what shows movement.
+    /// Walls and boxes, with edges, and with what shows movement: lines each metre, and squares of two metres.
     pub fn block(color: Color, lines: f32, squares: f32) -> Self {
-        Self::new(color, Strength { lines, squares, edges: 0.45, rim: 0.0 }, 0.0)
+        Self::new(Surface::Flat, color, Vec4::new(lines, squares, 0.0, 0.0))
     }
 
     /// Bodies, with a bright rim, so that they stand out.
     pub fn body(color: Color) -> Self {
-        Self::new(color, Strength { rim: 0.7, ..default() }, 0.0)
+        Self::new(Surface::Round, color, Vec4::new(0.0, 0.0, 0.7, 0.0))
     }
 
     /// What shines. It is seen through as far as its colour is.
     pub fn glow(color: Color) -> Self {
-        Self::new(color, Strength { rim: 0.3, ..default() }, 1.0)
+        Self::new(Surface::Round, color, Vec4::new(0.0, 0.0, 0.3, 1.0))
     }
 
     /// What is not there: its colour tells what it is, and a little light its form.
     pub fn ghost(color: Color) -> Self {
-        Self::new(color, Strength::default(), 0.7)
-    }
-
-    fn sky() -> Self {
-        let sky = Self::new(palette::SKY, Strength::default(), 1.0);
-        Self { own: Vec4::new(1.0, 1.0, 0.0, 0.0), ..sky }
+        Self::new(Surface::Round, color, Vec4::new(0.0, 0.0, 0.0, 0.7))
     }
 }
 
 impl Material for LookMaterial {
     fn fragment_shader() -> ShaderRef {
-        ShaderRef::Path(bevy::asset::AssetPath::from_path_buf(embedded_path!("look.wgsl")).with_source("embedded"))
+        ShaderRef::Path(AssetPath::from_path_buf(embedded_path!("look.wgsl")).with_source("embedded"))
     }
 
     fn alpha_mode(&self) -> AlphaMode {
@@ -91,6 +93,23 @@ impl Material for LookMaterial {
     fn enable_shadows() -> bool {
         false
     }
+
+    fn specialize(
+        _: &MaterialPipeline,
+        descriptor: &mut RenderPipelineDescriptor,
+        _: &MeshVertexBufferLayoutRef,
+        key: MaterialPipelineKey<Self>,
+    ) -> Result<(), SpecializedMeshPipelineError> {
+        let define = match key.bind_group_data {
+            Surface::Flat => return Ok(()),
+            Surface::Round => "ROUND",
+            Surface::Sky => "SKY",
+        };
+        if let Some(fragment) = &mut descriptor.fragment {
+            fragment.shader_defs.push(define.into());
+        }
+        Ok(())
+    }
 }
 
 /// The plugin of the look.
@@ -101,11 +120,11 @@ pub fn plugin(app: &mut App) {
         .add_systems(Startup, spawn_sky);
 }
 
-/// A box around everything, seen from within.
+/// A sphere around everything, seen from within.
 fn spawn_sky(mut meshes: ResMut<Assets<Mesh>>, mut materials: ResMut<Assets<LookMaterial>>, mut commands: Commands) {
     commands.spawn((
-        Mesh3d(meshes.add(Cuboid::from_length(-SKY_DISTANCE))),
-        MeshMaterial3d(materials.add(LookMaterial::sky())),
+        Mesh3d(meshes.add(Sphere::new(-SKY_DISTANCE).mesh().uv(24, 16))),
+        MeshMaterial3d(materials.add(LookMaterial::new(Surface::Sky, palette::SKY, Vec4::ZERO))),
     ));
 }
 
@@ -117,5 +136,13 @@ mod tests {
     fn what_is_not_solid_is_blended() {
         assert_eq!(LookMaterial::body(Color::WHITE).alpha_mode(), AlphaMode::Opaque);
         assert_eq!(LookMaterial::glow(Color::WHITE.with_alpha(0.5)).alpha_mode(), AlphaMode::Blend);
+    }
+
+    #[test]
+    fn only_blocks_pay_for_edges() {
+        let surface = |material| Surface::from(&material);
+        assert_eq!(surface(LookMaterial::block(Color::WHITE, 0.1, 0.1)), Surface::Flat);
+        assert_eq!(surface(LookMaterial::body(Color::WHITE)), Surface::Round);
+        assert_eq!(surface(LookMaterial::ghost(Color::WHITE)), Surface::Round);
     }
 }
