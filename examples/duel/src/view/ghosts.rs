@@ -25,8 +25,8 @@ fn set_lines(mut store: ResMut<GizmoConfigStore>) {
     // Of more, nobody can tell them apart.
     style.max_shots = 8;
     config.line.width = 1.6;
-    // Where the figure has not moved, its ghosts are on its surface.
-    config.depth_bias = -0.01;
+    // Seen through everything: the past is often behind cover by now.
+    config.depth_bias = -0.9;
 }
 
 fn toggle(mut store: ResMut<GizmoConfigStore>, panels: Res<Panels>) {

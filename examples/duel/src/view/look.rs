@@ -125,6 +125,8 @@ fn spawn_sky(mut meshes: ResMut<Assets<Mesh>>, mut materials: ResMut<Assets<Look
     commands.spawn((
         Mesh3d(meshes.add(Sphere::new(-SKY_DISTANCE).mesh().uv(24, 16))),
         MeshMaterial3d(materials.add(LookMaterial::new(Surface::Sky, palette::SKY, Vec4::ZERO))),
+        // The poles of Bevy's spheres are on Z.
+        Transform::from_rotation(Quat::from_rotation_x(-core::f32::consts::FRAC_PI_2)),
     ));
 }
 
