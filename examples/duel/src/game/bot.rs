@@ -18,6 +18,10 @@ use super::{
 const DISTANCE: core::ops::Range<f32> = 9.0..19.0;
 /// How long it runs one way, in seconds.
 const LEG: core::ops::Range<f32> = 0.25..1.0;
+/// How long it goes along a wall that its opponent is behind, in seconds.
+const DETOUR: core::ops::Range<f32> = 0.6..2.4;
+/// Who is slower than this, in metres per second, does not get on.
+const STUCK: f32 = 0.5;
 /// Ticks between two bullets of the rifle.
 const SHOT_INTERVAL: core::ops::RangeInclusive<u32> = 11..=15;
 /// The standard deviation of a shot from where the bot aims, in metres at the target, sideways and up.
@@ -161,12 +165,19 @@ impl Bot {
                 self.wishes.walk.y = 0.7;
             }
         }
-        if !self.is_free_ahead(situation.feet, arena) {
-            self.wishes.walk.x = -self.wishes.walk.x;
+        let is_stuck = situation.feet.distance(self.last_place) * self.tick_rate < STUCK && !self.wishes.crouch;
+        if situation.target.is_some() {
+            if !self.is_free_ahead(situation.feet, arena) {
+                self.wishes.walk.x = -self.wishes.walk.x;
+            }
+        } else if is_stuck && self.wishes.walk.y > 0.0 {
+            // Along the wall instead, long enough to come around it.
+            let side = if self.rng.bool() { 1.0 } else { -1.0 };
+            self.wishes.walk = Vec2::new(side, -0.05);
+            self.leg = (between(&mut self.rng, DETOUR.start, DETOUR.end) * self.tick_rate) as u32;
         }
-        let is_stuck = situation.feet.distance(self.last_place) * self.tick_rate < 0.5 && !self.wishes.crouch;
-        self.wishes.jump =
-            self.wishes.walk != Vec2::ZERO && is_stuck && self.rng.u32(0..8) == 0 || self.rng.u32(0..400) == 0;
+        let jumps = is_stuck && self.wishes.walk != Vec2::ZERO && self.rng.u32(0..16) == 0;
+        self.wishes.jump = jumps || self.rng.u32(0..400) == 0;
         self.last_place = situation.feet;
     }
 
@@ -175,9 +186,9 @@ impl Bot {
         self.wishes.crouch = self.rng.u32(0..14) == 0;
         let side = if self.wishes.walk.x > 0.0 { -1.0 } else { 1.0 };
         if !sees_opponent {
-            // Goes to look for them, around what is in the way.
+            // Goes to look for them.
             self.leg *= 2;
-            self.wishes.walk = Vec2::new(side * between(&mut self.rng, 0.0, 0.8), between(&mut self.rng, 0.7, 1.0));
+            self.wishes.walk = Vec2::new(side * between(&mut self.rng, 0.0, 0.4), 1.0);
             return;
         }
         self.wishes.walk = match self.rng.u32(0..10) {
@@ -269,8 +280,15 @@ mod tests {
     fn bots_are_on_the_move_in_sight_of_each_other_and_shoot() {
         let (mut ticks, mut fast, mut shots) = (0, 0, 0);
         for seed in 1..=8 {
-            play(seed, 60, |[red, _], _| {
+            let mut out_of_sight = 0;
+            play(seed, 60, |[red, blue], arena| {
                 ticks += 1;
+                let eye = red.body.eye(red.feet.translation);
+                let way = blue.feet.translation + Vec3::Y * 1.3 - eye;
+                let (way, distance) = Dir3::new_and_length(way).unwrap_or((Dir3::X, 0.0));
+                let is_hidden = arena.cast_ray(Ray3d::new(eye, way), distance).is_some();
+                out_of_sight = if is_hidden { out_of_sight + 1 } else { 0 };
+                assert!(out_of_sight < 64 * 20, "seed {seed}: they do not find each other");
                 fast += u32::from(red.body.velocity.length() > 0.4 * MAX_SPEED);
                 shots += u32::from(red.wishes.trigger);
             });
