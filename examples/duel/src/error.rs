@@ -95,7 +95,7 @@ pub enum DuelError {
         /// Its file.
         path: PathBuf,
         /// What is wrong with it.
-        source: ArenaError,
+        source: Box<ArenaError>,
     },
     /// There is nothing to draw on.
     #[error(transparent)]

@@ -13,10 +13,10 @@ use bevy_hindsight::{DisplayedShots, ShotTraced};
 use lightyear::prelude::Controlled;
 
 use crate::{
-    game::{bot::Bot, weapon::Weapon},
+    game::{bot::Bot, controls::Controls, weapon::Weapon},
     net::{
-        client::{opponents::Opponents, session::Session},
-        protocol::Player,
+        client::{Eye, opponents::Opponents, session::Session},
+        protocol::{Health, Player, TICK_RATE},
     },
     view::{Panels, Screen},
 };
@@ -143,7 +143,7 @@ pub fn plugin(app: &mut App) {
 }
 
 fn fight_closely(mut bot: ResMut<Bot>, session: Res<Session>) {
-    *bot = Bot::new(1, session.name(), crate::net::protocol::TICK_RATE).at_distance(DISTANCE).armed_with(Weapon::Rifle);
+    *bot = Bot::new(1, session.name(), TICK_RATE).at_distance(DISTANCE).armed_with(Weapon::Rifle);
 }
 
 /// A hit of the last moment: its ghosts are still bright.
@@ -178,7 +178,8 @@ fn direct(
     mut panels: ResMut<Panels>,
     time: Res<Time<Real>>,
     opponents: Opponents,
-    eye: Res<crate::net::client::Eye>,
+    eye: Res<Eye>,
+    controls: Res<Controls>,
     screen: Res<Screen>,
     mut commands: Commands,
     mut exit: MessageWriter<AppExit>,
@@ -186,7 +187,7 @@ fn direct(
     panels.set_if_neq(script.scene.panels());
     let now = time.elapsed();
     let lasted = now.saturating_sub(script.since);
-    let in_sight = opponents.nearest(eye.place).is_some_and(|(_, chest)| opponents.is_clear(eye.place, chest));
+    let in_sight = is_in_sight(&opponents, eye.place, controls.input().direction());
     let is_time = lasted >= script.scene.length() && (script.is_worth_it(in_sight) || lasted > PATIENCE);
     if !is_time {
         return;
@@ -197,19 +198,26 @@ fn direct(
             .spawn(Screenshot::image(image.clone()))
             .observe(move |shot: On<ScreenshotCaptured>| save(&shot.image, &path));
     }
-    match script.scene {
+    if script.scene == Scene::Over {
         // Takes a while: nothing may be played any more.
-        Scene::Over => {
-            let path = script.folder.join("duel.gif");
-            script.film.save(&path, FILM);
-            exit.write(AppExit::Success);
-        }
-        _ => {}
+        let path = script.folder.join("duel.gif");
+        script.film.save(&path, FILM);
+        exit.write(AppExit::Success);
     }
     script.scene = script.scene.next();
     script.since = now;
     // At once, as long as what was waited for is the latest.
     panels.set_if_neq(script.scene.panels());
+}
+
+/// Whether an opponent is to be seen near the middle of the picture.
+fn is_in_sight(opponents: &Opponents, eye: Vec3, view: Dir3) -> bool {
+    /// The cosine of the largest angle to the middle: 20°.
+    const NEAR_THE_MIDDLE: f32 = 0.94;
+    opponents.nearest(eye).is_some_and(|(_, chest)| {
+        let is_in_view = Dir3::new(chest - eye).is_ok_and(|way| way.dot(*view) > NEAR_THE_MIDDLE);
+        is_in_view && opponents.is_clear(eye, chest)
+    })
 }
 
 #[cfg(test)]

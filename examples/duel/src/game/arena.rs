@@ -134,7 +134,7 @@ impl Arena {
     pub fn load() -> Result<Self, DuelError> {
         let path = asset_folder().join(FILE);
         let read = || Self::parse(&fs::read_to_string(&path)?);
-        read().map_err(|source| DuelError::NoArena { path: path.clone(), source })
+        read().map_err(|source| DuelError::NoArena { path: path.clone(), source: source.into() })
     }
 
     /// Reads an arena from text.

@@ -3,6 +3,8 @@
 use core::{f64::consts::PI, time::Duration};
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use super::machine::{Client, Conditions, Desktop, Server};
 
 /// Radians that are near enough at 27 m to hit a chest.
@@ -72,17 +74,21 @@ fn a_person_walks_looks_fires_and_sees_the_hit_marker() {
     client.wait("the mouse to be free", 10, |state| state["pilot"] == "nobody");
 }
 
-fn place(state: &serde_json::Value) -> [f64; 3] {
-    [0, 1, 2].map(|axis| state["place"][axis].as_f64().unwrap())
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("it is a number")
+}
+
+fn place(state: &Value) -> [f64; 3] {
+    [0, 1, 2].map(|axis| number(&state["place"][axis]))
 }
 
 /// How far the crosshair is to the left of the target, and above it, in radians.
-fn off_target(state: &serde_json::Value) -> (f64, f64) {
+fn off_target(state: &Value) -> (f64, f64) {
     let [x, y, z] = [0, 1, 2].map(|axis| TARGET[axis] - place(state)[axis]);
     let (yaw, pitch) = ((-x).atan2(-z), y.atan2(x.hypot(z)));
     // The pitch goes up, the pointer goes down; the yaw goes to the left, the pointer to the right.
-    let sideways = (state["yaw"].as_f64().unwrap() - yaw + PI).rem_euclid(2.0 * PI) - PI;
-    (sideways, state["pitch"].as_f64().unwrap() - pitch)
+    let sideways = (number(&state["yaw"]) - yaw + PI).rem_euclid(2.0 * PI) - PI;
+    (sideways, number(&state["pitch"]) - pitch)
 }
 
 /// Half of the way, whatever the sensitivity, but at least a pixel.

@@ -16,12 +16,13 @@ use crate::{
         character::{Body, PlayerInput},
         controls::Controls,
     },
-    net::protocol::{Health, TICK, seconds_at},
+    net::protocol::{Health, Player, TICK, seconds_at},
 };
 
 /// The plugin of the controls.
 pub fn plugin(app: &mut App) {
     app.add_observer(take_control)
+        .add_systems(Update, face_the_middle)
         .add_systems(FixedPreUpdate, steer.in_set(InputSystems::WriteClientInputs).run_if(not(is_in_rollback)));
 }
 
@@ -32,6 +33,20 @@ pub fn prediction_plugin(app: &mut App) {
 
 fn take_control(character: On<Add, Controlled>, mut commands: Commands) {
     commands.entity(character.entity).insert(InputMarker::<PlayerInput>::default());
+}
+
+/// Whoever begins a life looks to where the others are.
+fn face_the_middle(
+    own: Query<(&Transform, &Health), (With<Player>, With<Controlled>)>,
+    arena: Res<Arena>,
+    mut controls: ResMut<Controls>,
+    mut was_alive: Local<bool>,
+) {
+    let alive = own.single().ok().filter(|(_, health)| health.is_alive());
+    if let Some((feet, _)) = alive.filter(|_| !*was_alive) {
+        (controls.yaw, controls.pitch) = (arena.yaw_at(feet.translation), 0.0);
+    }
+    *was_alive = alive.is_some();
 }
 
 fn steer(

@@ -1,6 +1,6 @@
 //! What became of each shot of this client.
 
-use std::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 
 use bevy::prelude::*;
 use bevy_hindsight::{RejectReason, lightyear::ShotOutcome};

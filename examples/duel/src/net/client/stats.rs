@@ -1,9 +1,12 @@
 //! How the network of this client fares, for graphs.
 
+use alloc::collections::VecDeque;
 use core::time::Duration;
-use std::collections::VecDeque;
 
-use bevy::{diagnostic::DiagnosticsStore, prelude::*};
+use bevy::{
+    diagnostic::{Diagnostic, DiagnosticsStore},
+    prelude::*,
+};
 use bevy_hindsight::lightyear::{STARVED_FRAMES, VerdictReceived};
 use lightyear::prelude::{PingManager, client::Client};
 
@@ -55,7 +58,7 @@ fn note_rewind(mut verdicts: MessageReader<VerdictReceived>, mut stats: ResMut<N
 }
 
 fn note_starved_frame(diagnostics: Res<DiagnosticsStore>, mut stats: ResMut<NetworkStats>) {
-    let share = diagnostics.get(&STARVED_FRAMES).and_then(|starved| starved.value());
+    let share = diagnostics.get(&STARVED_FRAMES).and_then(Diagnostic::value);
     if share.is_some_and(|share| share > 0.0) {
         stats.starved_frames += 1;
         stats.starved_since += 1;

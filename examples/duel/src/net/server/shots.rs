@@ -1,6 +1,6 @@
 //! What shots are fired with: the server says, not the client.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_hindsight::{LagCompensationSystems, RejectReason, ShotEvent, ShotId, lightyear::ShotReceived};
