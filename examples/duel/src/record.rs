@@ -16,7 +16,7 @@ use crate::{
     game::{bot::Bot, controls::Controls, weapon::Weapon},
     net::{
         client::{Eye, opponents::Opponents, session::Session},
-        protocol::{Health, Player, TICK_RATE},
+        protocol::{Player, TICK_RATE},
     },
     view::{Panels, Screen},
 };
