@@ -7,7 +7,7 @@ use lightyear::prelude::{
     NetworkTarget, PredictionTarget, RemoteId, Replicate, input::native::ActionState, server::ClientOf,
 };
 
-use super::arsenal::Arsenal;
+use super::{arsenal::Arsenal, damage::Newcomer};
 use crate::{
     game::{
         arena::Arena,
@@ -45,7 +45,7 @@ fn admit_players(
         let place = Transform::from_translation(at).with_rotation(Quat::from_rotation_y(arena.yaw_at(at)));
         let name = join.name.chars().filter(|letter| !letter.is_control()).take(LONGEST_NAME).collect();
         let mut character = commands.spawn((
-            (Player { name, number }, Health(FULL_HEALTH), Score::default()),
+            (Player { name, number }, Health(FULL_HEALTH), Score::default(), Newcomer),
             (Arsenal::default(), Loadout::default()),
             (place, Body::default(), ActionState::<PlayerInput>::default()),
             (Rig, RigId(u64::from(number)), Muzzle::at(Vec3::Y * figure::EYE_HEIGHT).within(MUZZLE_TOLERANCE)),

@@ -3,12 +3,16 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_hindsight::{CurrentTick, HitConfirmed, Life, Tick, Zone};
-use lightyear::prelude::{ControlledBy, MessageSender, server::ClientOf};
+use bevy_hindsight::{CurrentTick, HitConfirmed, Life, Tick, Zone, lightyear::ShotReceived};
+use lightyear::prelude::{ControlledBy, MessageSender, input::native::ActionState, server::ClientOf};
 
 use super::{arsenal::Arsenal, movement::MoveSystems, shots::FiredWith};
 use crate::{
-    game::{arena::Arena, character::Body},
+    game::{
+        arena::Arena,
+        character::{Body, PlayerInput},
+        weapon::Weapon,
+    },
     net::protocol::{Damaged, FULL_HEALTH, GameChannel, Health, Killed, Loadout, Player, Score, TICK},
 };
 
@@ -22,16 +26,34 @@ const SAFE_DISTANCE: f32 = 12.0;
 #[derive(Component)]
 struct DeadSince(Tick);
 
+/// On a character whose player has not done anything yet, and takes no damage: whoever still looks for the keys is not to be shot
+/// by the bot.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub struct Newcomer;
+
 /// The plugin of damage.
 pub fn plugin(app: &mut App) {
-    app.add_observer(hurt).add_systems(FixedUpdate, respawn.before(MoveSystems));
+    app.add_observer(hurt).add_systems(FixedUpdate, (respawn, end_protection).before(MoveSystems));
+}
+
+fn end_protection(
+    newcomers: Query<(Entity, &ActionState<PlayerInput>), With<Newcomer>>,
+    mut shots: MessageReader<ShotReceived<Weapon>>,
+    mut commands: Commands,
+) {
+    let shooters: Vec<Entity> = shots.read().map(|shot| shot.shooter).collect();
+    for (newcomer, input) in &newcomers {
+        if input.0.walk != Vec2::ZERO || input.0.jump || shooters.contains(&newcomer) {
+            commands.entity(newcomer).remove::<Newcomer>();
+        }
+    }
 }
 
 fn hurt(
     hit: On<HitConfirmed>,
     fired_with: Res<FiredWith>,
     tick: Res<CurrentTick>,
-    mut figures: Query<(&mut Health, &mut Life, Option<&Player>, Option<&ControlledBy>)>,
+    mut figures: Query<(&mut Health, &mut Life, Option<&Player>, Option<&ControlledBy>), Without<Newcomer>>,
     mut scores: Query<(&mut Score, &Player)>,
     owners: Query<&ControlledBy>,
     mut damaged: Query<&mut MessageSender<Damaged>, With<ClientOf>>,
