@@ -214,9 +214,11 @@ fn direct(
 fn is_in_sight(opponents: &Opponents, eye: Vec3, view: Dir3) -> bool {
     /// The cosine of the largest angle to the middle: 20°.
     const NEAR_THE_MIDDLE: f32 = 0.94;
+    /// In metres: not a face that fills the picture, nor somebody at the horizon.
+    const DISTANCES: core::ops::Range<f32> = 2.5..12.0;
     opponents.nearest(eye).is_some_and(|(_, chest)| {
         let is_in_view = Dir3::new(chest - eye).is_ok_and(|way| way.dot(*view) > NEAR_THE_MIDDLE);
-        is_in_view && opponents.is_clear(eye, chest)
+        is_in_view && DISTANCES.contains(&eye.distance(chest)) && opponents.is_clear(eye, chest)
     })
 }
 

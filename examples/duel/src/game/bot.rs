@@ -18,6 +18,8 @@ use super::{
 const DISTANCE: core::ops::Range<f32> = 9.0..19.0;
 /// How long it runs one way, in seconds.
 const LEG: core::ops::Range<f32> = 0.25..1.0;
+/// From nearer than this it steps back, whether it sees its opponent or not, in metres.
+const TOO_CLOSE: f32 = 3.0;
 /// How long it goes along a wall that its opponent is behind, in seconds.
 const DETOUR: core::ops::Range<f32> = 0.6..2.4;
 /// Who is slower than this, in metres per second, does not get on.
@@ -164,6 +166,9 @@ impl Bot {
             } else if distance > self.distance.end {
                 self.wishes.walk.y = 0.7;
             }
+        }
+        if distance < TOO_CLOSE {
+            self.wishes.walk.y = -0.7;
         }
         let is_stuck = situation.feet.distance(self.last_place) * self.tick_rate < STUCK && !self.wishes.crouch;
         if situation.target.is_some() {

@@ -48,7 +48,11 @@ pub use lifetime::LISTENING;
 const FRAME_RATE: f64 = 128.0;
 
 /// The oldest view that a shot is judged by. More than the library's default, for trying bad networks.
-const MAX_REWIND: Duration = Duration::from_millis(600);
+const MAX_REWIND: Duration = Duration::from_millis(800);
+
+/// How far a claimed view may be from what the server has measured. More than the library's default: a client that draws in software
+/// does so 15 times in a second, shows the past by three frames more than the server can know of, and is honest.
+const VIEW_TOLERANCE: Duration = Duration::from_millis(400);
 
 /// Run the server alone. It ends when the last player has left, or if none comes within a minute.
 #[derive(Args, Clone, Debug)]
@@ -99,7 +103,7 @@ pub fn check_address(address: SocketAddr) -> Result<(), DuelError> {
 /// The plugin of the server's side, also of a listen server. Comes after the [`protocol`].
 pub fn plugin(args: ServerArgs, arena: Arena) -> impl Fn(&mut App) + Send + Sync + 'static {
     move |app| {
-        let admission = AdmissionRules { max_rewind: MAX_REWIND, ..default() };
+        let admission = AdmissionRules { max_rewind: MAX_REWIND, tolerance: VIEW_TOLERANCE, ..default() };
         app.insert_resource(arena.clone())
             .insert_resource(Conditions(args.conditions))
             .insert_resource(LagCompensationConfig { admission, ..default() })
