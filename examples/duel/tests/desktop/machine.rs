@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::{
     fs,
     io::{BufRead, BufReader},
-    process::{Child, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
     time::Instant,
@@ -60,12 +60,29 @@ impl Desktop {
         String::from_utf8_lossy(&output.stdout).trim().into()
     }
 
+    /// The windows of a client of this name.
+    pub fn windows(&self, name: &str) -> Vec<String> {
+        let search = ["search", "--onlyvisible", "--name", &format!("^{name}$")];
+        let output = Command::new("xdotool").args(search).env("DISPLAY", &self.display).output();
+        // It fails if there are none.
+        let output = output.expect("xdotool can be started");
+        String::from_utf8_lossy(&output.stdout).lines().map(Into::into).collect()
+    }
+
+    fn window(&self, name: &str) -> String {
+        self.windows(name).into_iter().next().expect("the window is there")
+    }
+
+    /// Takes a window away. Without a window manager, nobody is asked first.
+    pub fn close(&self, name: &str) {
+        self.xdotool(&["windowclose", &self.window(name)]);
+    }
+
     /// Gives the keyboard to the client, and puts the pointer into its middle.
     pub fn focus(&self, client: &Client) {
-        let windows = self.xdotool(&["search", "--onlyvisible", "--name", &client.name]);
-        let window = windows.lines().next().expect("the window is there");
-        self.xdotool(&["windowfocus", "--sync", window]);
-        self.xdotool(&["mousemove", "--window", window, "480", "270"]);
+        let window = self.window(&client.name);
+        self.xdotool(&["windowfocus", "--sync", &window]);
+        self.xdotool(&["mousemove", "--window", &window, "480", "270"]);
     }
 
     /// Clicks with the left button.
@@ -102,6 +119,23 @@ impl Desktop {
         let output = Command::new("import").args(["-window", "root", "png:-"]).env("DISPLAY", &self.display).output();
         let output = output.expect("ImageMagick's import can be started");
         image::load_from_memory(&output.stdout).expect("it is a picture").to_rgba8()
+    }
+}
+
+/// The whole duel, as users start it.
+pub struct Launcher(Guarded);
+
+impl Launcher {
+    /// On the desktop.
+    pub fn start(desktop: &Desktop) -> Self {
+        let mut command = Command::new(DUEL);
+        command.env("DISPLAY", &desktop.display).env_remove("WAYLAND_DISPLAY");
+        Self(start(command, "the duel").0)
+    }
+
+    /// How it ended, if it has.
+    pub fn status(&mut self) -> Option<ExitStatus> {
+        self.0.0.try_wait().expect("it is a child of this process")
     }
 }
 
