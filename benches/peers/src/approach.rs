@@ -19,8 +19,8 @@ use crate::{
 /// A way to find what the rays of shots meet in the past.
 pub trait Approach {
     /// The ticks 1 to [`NOW`](crate::scene::NOW), one after the other: moves what lives, and remembers it. Returns the time of
-    /// remembering alone, where that can be told apart.
-    fn record(&mut self, scene: &Scene, tick: usize) -> Duration;
+    /// remembering alone; `None` for those that keep no history of their own.
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration>;
 
     /// Answers for all rays of the shots, after the last tick. Returns the time of finding the answers; putting them into the
     /// scene's words comes after that.

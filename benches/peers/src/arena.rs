@@ -53,7 +53,7 @@ impl Arena {
             for entrant in entrants {
                 let scene = if entrant.kind.figure() == Figure::Body { &*body } else { &*capsule };
                 let took = entrant.approach.record(scene, tick);
-                entrant.record_us.extend(is_timed.then(|| micros(took)));
+                entrant.record_us.extend(took.filter(|_| is_timed).map(micros));
             }
         }
         arena
@@ -106,10 +106,12 @@ struct CopyRing {
 
 impl CopyRing {
     fn new(scene: &Scene) -> Self {
-        let number = |rig| scene.hitboxes(0, rig).iter().map(|pose| {
-            let (place, turn) = (pose.translation, pose.rotation);
-            [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
-        });
+        let number = |rig| {
+            scene.hitboxes(0, rig).iter().map(|pose| {
+                let (place, turn) = (pose.translation, pose.rotation);
+                [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
+            })
+        };
         let poses: Vec<_> = (0..scene.setup.rigs).flat_map(number).collect();
         let past = poses.repeat(HZ as usize);
         Self { poses, past }

@@ -77,7 +77,12 @@ pub fn all(figures: &Figures) -> Vec<Goal> {
     let judged = figures.rows.iter().chain(figures.crowd).filter(|row| own.contains(&row.approach.as_str()));
     let wrong = judged.map(|row| row.wrong_per_million).fold(0.0, f64::max);
     let mut goals = vec![
-        Goal::new("RewoundQuery: at most 1.25 × the bare kernel", AtMost(1.25), compare(Kind::Query, Kind::Kernel), "×"),
+        Goal::new(
+            "RewoundQuery: at most 1.25 × the bare kernel",
+            AtMost(1.25),
+            compare(Kind::Query, Kind::Kernel),
+            "×",
+        ),
         Goal::new(
             "through messages: at most 0.4 µs more per ray",
             AtMost(0.4),

@@ -3,8 +3,6 @@
 //! All of them play the same seeded scene and answer the same rays; see `peers --help`, and each [`approach`] for how it is set
 //! up and what it leaves out.
 
-#![expect(clippy::float_cmp, reason = "ties are broken, and tests compare, bit by bit")]
-
 extern crate alloc;
 
 pub mod answer;
@@ -59,7 +57,12 @@ pub fn run(cli: &Cli) -> Result<(), PeersError> {
     let mut arena = Arena::play(CROWD, true, &Kind::ALL, cli.seed);
     let crowd = measure_all(&mut arena, cli, &mut caches);
     writeln!(out, "A crowd, {CROWD} rigs in 30 × 30 m:\n\n{}", Table { rows: &crowd, shots: cli.shots() })?;
-    writeln!(out, "Textbook ways are measured, and judged, on no more than {} and {} rays in a tick.", Kind::TextbookSetAabb.most_rays(), Kind::TextbookUpdate.most_rays())?;
+    writeln!(
+        out,
+        "Textbook ways are measured, and judged, on no more than {} and {} rays in a tick.",
+        Kind::TextbookSetAabb.most_rays(),
+        Kind::TextbookUpdate.most_rays()
+    )?;
     drop(arena);
     let threads = threads::measure(cli)?;
     let ticks = Ticks::measure(cli.seed, cli.effort(), &mut caches);

@@ -2,7 +2,7 @@
 
 use core::{hint::black_box, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
     answer::Answer,
@@ -22,7 +22,7 @@ pub struct Effort {
 }
 
 /// What is known of one approach in one scene, at one number of shots in a tick.
-#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Row {
     /// Its name.
     pub approach: String,
@@ -34,7 +34,7 @@ pub struct Row {
     pub ns_per_ray: f64,
     /// The same, after the caches have been filled with something else.
     pub ns_per_ray_cold: f64,
-    /// Microseconds to record a tick: the median.
+    /// Microseconds to record a tick: the median; not a number for those that keep no history of their own.
     pub record_us: f64,
     /// Bytes to remember a rig for a second.
     pub bytes_per_rig_second: f64,

@@ -131,11 +131,8 @@ fn walls(chance: &mut SmallRng) -> Vec<Block> {
     let ground = Block { half: Vec3::new(110.0, 0.5, 110.0), pose: Isometry3d::from_xyz(0.0, -0.5, 0.0) };
     let mut walls = vec![ground];
     walls.resize_with(WALLS, || {
-        let half = Vec3::new(
-            chance.random_range(0.25..1.5),
-            chance.random_range(0.25..2.0),
-            chance.random_range(0.25..1.5),
-        );
+        let half =
+            Vec3::new(chance.random_range(0.25..1.5), chance.random_range(0.25..2.0), chance.random_range(0.25..1.5));
         // One in twenty hangs above the heads.
         let height = if chance.random_bool(0.05) { chance.random_range(2.5..5.0) } else { half.y };
         let place = Vec3::new(along(HALF_ARENA, chance), height, along(HALF_ARENA, chance));

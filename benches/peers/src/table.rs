@@ -27,7 +27,8 @@ impl Display for Table<'_> {
         writeln!(f, " × kernel | record µs | bytes/rig s | wrong/million |")?;
         writeln!(f, "|---|---|{}---|---|---|---|", "--:|".repeat(2 * self.shots.len()))?;
         for rigs in self.rows.chunk_by(|a, b| a.rigs == b.rigs) {
-            let firsts = rigs.iter().enumerate().filter(|(n, row)| !rigs[..*n].iter().any(|r| r.approach == row.approach));
+            let firsts =
+                rigs.iter().enumerate().filter(|(n, row)| !rigs[..*n].iter().any(|r| r.approach == row.approach));
             for (_, first) in firsts {
                 let of = |shots: usize| rigs.iter().find(|row| row.approach == first.approach && row.shots == shots);
                 self.line(f, first, of)?;

@@ -111,7 +111,10 @@ impl Kernel {
 
     fn occluder_between(&self, tick: usize, t: f32, number: usize) -> Isometry3d {
         let [from, to] = [tick, tick + 1].map(|tick| self.occluder_at(tick, number));
-        Isometry3d { translation: from.translation.lerp(to.translation, t), rotation: from.rotation.slerp(to.rotation, t) }
+        Isometry3d {
+            translation: from.translation.lerp(to.translation, t),
+            rotation: from.rotation.slerp(to.rotation, t),
+        }
     }
 
     /// Only of what is met in the end.
@@ -139,7 +142,7 @@ impl Kernel {
 }
 
 impl Approach for Kernel {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Duration {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
         let start = Instant::now();
         let (slot, rigs, things) = (tick % SLOTS, self.rigs.len(), self.window.len());
         for rig in 0..rigs {
@@ -164,7 +167,7 @@ impl Approach for Kernel {
         } else {
             self.tree.refit(&self.window);
         }
-        start.elapsed()
+        Some(start.elapsed())
     }
 
     fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
@@ -224,7 +227,13 @@ fn box_normal(half: Vec3, pose: Isometry3d, point: Vec3) -> Vec3 {
     let local = pose.rotation.inverse() * (point - Vec3::from(pose.translation));
     let outside = local.abs() - half;
     let largest = outside.max_element();
-    let axis = if outside.x == largest { Vec3::X } else if outside.y == largest { Vec3::Y } else { Vec3::Z };
+    let axis = if outside.x == largest {
+        Vec3::X
+    } else if outside.y == largest {
+        Vec3::Y
+    } else {
+        Vec3::Z
+    };
     pose.rotation * (axis * local.signum())
 }
 

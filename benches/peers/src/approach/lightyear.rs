@@ -141,19 +141,23 @@ fn delay(shot: &Shot) -> InterpolationDelay {
 }
 
 impl Approach for LightyearAvian {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Duration {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
         let hitboxes = (0..scene.setup.rigs).flat_map(|rig| scene.hitboxes(tick, rig));
         let poses = scene.occluder_poses(tick).iter().chain(hitboxes);
         let world = self.app.world_mut();
         for (mover, pose) in self.movers.iter().zip(poses) {
-            let Ok(mut mover) = world.get_entity_mut(*mover) else { continue };
-            mover.insert((Position(pose.translation.into()), Rotation(pose.rotation)));
+            if let Some(mut position) = world.get_mut::<Position>(*mover) {
+                position.0 = pose.translation.into();
+            }
+            if let Some(mut rotation) = world.get_mut::<Rotation>(*mover) {
+                rotation.0 = pose.rotation;
+            }
         }
         // The first update of an app has no tick in it.
         while self.app.world().resource::<LocalTimeline>().tick().0 != tick as u32 {
             self.app.update();
         }
-        self.app.world().resource::<Recording>().took
+        Some(self.app.world().resource::<Recording>().took)
     }
 
     fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
@@ -165,19 +169,10 @@ impl Approach for LightyearAvian {
         for shot in &shots.shots {
             let delay = delay(shot);
             let things = &self.things;
-            let is_met = |target: Entity| {
-                !matches!(things.get(&target), Some(Met::Hitbox { rig, .. }) if *rig as usize == shot.shooter)
-            };
+            let is_met = |target: Entity| !matches!(things.get(&target), Some(Met::Hitbox { rig, .. }) if *rig as usize == shot.shooter);
             for Ray3d { origin, direction } in &shots.rays[shot.rays()] {
-                let target = targets.cast_ray_predicate(
-                    delay,
-                    *origin,
-                    *direction,
-                    RANGE,
-                    true,
-                    &is_met,
-                    &mut targets_only,
-                );
+                let target =
+                    targets.cast_ray_predicate(delay, *origin, *direction, RANGE, true, &is_met, &mut targets_only);
                 let reach = target.map_or(RANGE, |target| target.distance);
                 let wall = walls.cast_ray(*origin, *direction, reach, true, &walls_only);
                 self.found.push(wall.or(target));

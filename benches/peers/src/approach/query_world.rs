@@ -122,7 +122,7 @@ impl QueryWorld {
 }
 
 impl Approach for QueryWorld {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Duration {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
         let balls = &mut self.balls[tick];
         for rig in 0..scene.setup.rigs {
             let hitboxes = scene.hitboxes(tick, rig);
@@ -137,7 +137,7 @@ impl Approach for QueryWorld {
             balls.centers.push(pose.translation);
             balls.radii.push(occluder.half.length());
         }
-        Duration::ZERO
+        None
     }
 
     fn trace(&mut self, scene: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {

@@ -67,12 +67,12 @@ impl Textbook {
 }
 
 impl Approach for Textbook {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Duration {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
         // Everyone stands in the present before and after each shot, where the physics step has put them.
         if tick == NOW {
             self.put(scene, tick, 0.0);
         }
-        Duration::ZERO
+        None
     }
 
     fn trace(&mut self, scene: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {

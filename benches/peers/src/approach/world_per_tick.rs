@@ -62,7 +62,7 @@ impl WorldPerTick {
 }
 
 impl Approach for WorldPerTick {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Duration {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
         self.move_on(scene, tick);
         let start = Instant::now();
         if self.past.len() > REWIND + 1 {
@@ -70,7 +70,7 @@ impl Approach for WorldPerTick {
         }
         let (colliders, tree) = (self.live.colliders.clone(), self.live.query(QueryFilter::default()).bvh.clone());
         self.past.push_back(Copy { tick, colliders, tree });
-        start.elapsed()
+        Some(start.elapsed())
     }
 
     fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {

@@ -114,7 +114,8 @@ mod tests {
             for (pose, shape) in poses.iter().zip(Figure::Body.shapes()) {
                 let reach = shape.bounding_radius();
                 assert!((-0.2..1.9).contains(&(pose.translation.y - reach)), "{pose:?}");
-                let is_beside = |other: &Isometry3d| other != pose && other.translation.distance(pose.translation) < 0.5;
+                let is_beside =
+                    |other: &Isometry3d| other != pose && other.translation.distance(pose.translation) < 0.5;
                 assert!(poses.iter().any(is_beside), "{pose:?}");
             }
         }

@@ -121,10 +121,7 @@ fn aim_at_somebody(
         let target = Vec3::from(scene.hitboxes(tick, rig)[part].translation);
         let distance = target.distance(eyes);
         let Ok(aim) = Dir3::new(target + aside - eyes) else { continue };
-        if rig != shooter
-            && (3.0..80.0).contains(&distance)
-            && walls.first(Ray3d::new(eyes, aim)) > distance - 1.0
-        {
+        if rig != shooter && (3.0..80.0).contains(&distance) && walls.first(Ray3d::new(eyes, aim)) > distance - 1.0 {
             return Some(aim);
         }
     }

@@ -127,7 +127,8 @@ impl Node {
 
     fn bounds(&self) -> Aabb3d {
         let [low, high] = &self.ends;
-        let fold = |lanes: &f32x8, start: f32, f: fn(f32, f32) -> f32| lanes.as_array_ref().iter().copied().fold(start, f);
+        let fold =
+            |lanes: &f32x8, start: f32, f: fn(f32, f32) -> f32| lanes.as_array_ref().iter().copied().fold(start, f);
         Aabb3d {
             min: Vec3A::from_array(core::array::from_fn(|axis| fold(&low[axis], f32::INFINITY, f32::min))),
             max: Vec3A::from_array(core::array::from_fn(|axis| fold(&high[axis], f32::NEG_INFINITY, f32::max))),
@@ -146,7 +147,9 @@ fn eight_parts<'n>(boxes: &[Aabb3d], numbers: &'n mut [u32]) -> Vec<&'n mut [u32
     while parts.len() < 8 {
         let size = |part: &[u32]| if part.len() > 1 { bounds(boxes, part).visible_area() } else { -1.0 };
         let sizes = parts.iter().map(|part| size(part)).enumerate();
-        let Some((largest, _)) = sizes.filter(|(_, size)| *size >= 0.0).max_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+        let Some((largest, _)) = sizes.filter(|(_, size)| *size >= 0.0).max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            break;
+        };
         let part = parts.swap_remove(largest);
         let middle = split(boxes, part);
         let (left, right) = part.split_at_mut(middle);
