@@ -33,7 +33,7 @@ pub struct Threaded {
     pub ns_per_ray: Vec<f64>,
 }
 
-/// Makes the pool of the whole program.
+/// Makes the compute pool of the whole program; apps that come later use it.
 pub fn init_pool(threads: usize) {
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(threads).build());
 }

@@ -7,7 +7,6 @@ use core::time::Duration;
 use std::time::Instant;
 
 use bevy::{
-    app::TaskPoolPlugin,
     ecs::{entity::EntityHashMap, schedule::SingleThreadedExecutor},
     prelude::*,
     time::TimeUpdateStrategy,
@@ -45,9 +44,8 @@ impl Server {
     /// With the scene; its rigs with or without hitboxes.
     pub fn new(scene: &Scene, hitboxes: bool) -> Self {
         let mut app = App::new();
-        // The pool of the whole program is made before.
         app.add_plugins((
-            MinimalPlugins.build().disable::<TaskPoolPlugin>(),
+            MinimalPlugins,
             TransformPlugin,
             LagCompensationPlugin::default(),
             RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule(),

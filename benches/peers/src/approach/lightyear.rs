@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use avian3d::{physics_transform::PhysicsTransformConfig, prelude::*, schedule::PhysicsStepSystems};
 use bevy::{
-    app::TaskPoolPlugin,
     ecs::{entity::EntityHashMap, schedule::SingleThreadedExecutor, system::SystemState},
     prelude::*,
     time::TimeUpdateStrategy,
@@ -58,7 +57,7 @@ impl LightyearAvian {
     /// A server with the scene.
     pub fn new(scene: &Scene) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins.build().disable::<TaskPoolPlugin>(), TransformPlugin))
+        app.add_plugins((MinimalPlugins, TransformPlugin))
             .add_plugins(
                 PhysicsPlugins::default()
                     .build()

@@ -6,7 +6,7 @@ use bevy::{math::ops, prelude::*};
 use bevy_hindsight::{PelletPattern, Tick, ViewTime};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use super::{NOW, RANGE, REWIND, Scene};
+use super::{NOW, REWIND, Scene};
 use crate::oracle::Walls;
 
 /// One shot of a tick, with what its shooter saw.

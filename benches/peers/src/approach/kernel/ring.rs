@@ -83,7 +83,7 @@ impl RigRing {
             radius = radius.max(local.length() + reach);
             let was = Quat::from_array(core::array::from_fn(|axis| before[group][3 + axis].as_array_ref()[lane]));
             let rotation = if was.dot(pose.rotation) < 0.0 { -pose.rotation } else { pose.rotation };
-            let Quat { x, y, z, w } = rotation;
+            let [x, y, z, w] = rotation.to_array();
             for (lanes, number) in record[group].iter_mut().zip([local.x, local.y, local.z, x, y, z, w]) {
                 lanes.as_array_mut()[lane] = number;
             }
