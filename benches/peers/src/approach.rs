@@ -8,10 +8,9 @@ mod rapier;
 pub mod textbook;
 pub mod world_per_tick;
 
-use core::time::Duration;
-
 use crate::{
     answer::Answer,
+    clock::Took,
     oracle::Blend,
     scene::{Figure, Scene, Shots},
 };
@@ -20,11 +19,11 @@ use crate::{
 pub trait Approach {
     /// The ticks 1 to [`NOW`](crate::scene::NOW), one after the other: moves what lives, and remembers it. Returns the time of
     /// remembering alone; `None` for those that keep no history of their own.
-    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration>;
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Took>;
 
     /// Answers for all rays of the shots, after the last tick. Returns the time of finding the answers; putting them into the
     /// scene's words comes after that.
-    fn trace(&mut self, scene: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration;
+    fn trace(&mut self, scene: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took;
 
     /// The memory that it takes to remember one rig for a second, in bytes.
     fn bytes_per_rig_second(&self, scene: &Scene) -> f64;

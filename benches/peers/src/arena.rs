@@ -1,12 +1,12 @@
 //! All approaches in one scene, tick by tick.
 
-use core::{hint::black_box, time::Duration};
-use std::time::Instant;
+use core::hint::black_box;
 
 use bevy::prelude::*;
 
 use crate::{
     approach::{Approach, Kind},
+    clock::{Clock, Took},
     scene::{Figure, HZ, NOW, Scene, Setup, Shots},
 };
 
@@ -48,12 +48,12 @@ impl Arena {
         for tick in 1..=NOW {
             let is_timed = tick > NOW - TIMED;
             let took = ring.copy(tick);
-            arena.copy_us.extend(is_timed.then(|| micros(took)));
+            arena.copy_us.extend(is_timed.then(|| took.micros()));
             let Self { body, capsule, entrants, .. } = &mut arena;
             for entrant in entrants {
                 let scene = if entrant.kind.figure() == Figure::Body { &*body } else { &*capsule };
                 let took = entrant.approach.record(scene, tick);
-                entrant.record_us.extend(took.filter(|_| is_timed).map(micros));
+                entrant.record_us.extend(took.filter(|_| is_timed).map(Took::micros));
             }
         }
         arena
@@ -117,16 +117,11 @@ impl CopyRing {
         Self { poses, past }
     }
 
-    fn copy(&mut self, tick: usize) -> Duration {
+    fn copy(&mut self, tick: usize) -> Took {
         let count = self.poses.len();
-        let start = Instant::now();
+        let start = Clock::start();
         self.past[tick % HZ as usize * count..][..count].copy_from_slice(black_box(&self.poses));
         black_box(&mut self.past);
         start.elapsed()
     }
-}
-
-/// A time in microseconds.
-pub fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
 }

@@ -9,6 +9,7 @@ pub mod answer;
 pub mod approach;
 pub mod arena;
 pub mod cli;
+pub mod clock;
 pub mod error;
 pub mod goals;
 pub mod json;

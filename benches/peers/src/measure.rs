@@ -1,6 +1,6 @@
 //! How long it takes, and how often it is right.
 
-use core::{hint::black_box, time::Duration};
+use core::hint::black_box;
 
 use serde::Serialize;
 
@@ -8,6 +8,7 @@ use crate::{
     answer::Answer,
     approach::Kind,
     arena::{Arena, Volleys},
+    clock::Took,
     oracle,
     scene::Shots,
 };
@@ -90,7 +91,7 @@ pub fn times(arena: &mut Arena, shots: usize, effort: Effort, caches: &mut Cache
                     continue;
                 }
                 let mut trace = |shots: &Shots| entrant.approach.trace(scene, shots, &mut answers);
-                let (mut time, mut rays) = (Duration::ZERO, 0);
+                let (mut time, mut rays) = (Took::default(), 0);
                 if cold {
                     let first = repetition * COLD_TICKS;
                     for shots in calls.iter().cycle().skip(first).take(COLD_TICKS.min(calls.len())) {
@@ -107,7 +108,7 @@ pub fn times(arena: &mut Arena, shots: usize, effort: Effort, caches: &mut Cache
                         rays += shots.rays.len();
                     }
                 }
-                samples[usize::from(cold)].push(time.as_secs_f64() * 1e9 / rays as f64);
+                samples[usize::from(cold)].push(time.micros() * 1e3 / rays as f64);
             }
         }
     }

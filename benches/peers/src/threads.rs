@@ -2,7 +2,6 @@
 //!
 //! Bevy's task pools are made once for a whole program, so each number of threads has a process of its own.
 
-use core::time::Duration;
 use std::{env, io::Write, process::Command};
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
@@ -12,6 +11,7 @@ use crate::{
     approach::Kind,
     arena::{Arena, Volleys},
     cli::Cli,
+    clock::Took,
     error::PeersError,
     measure::median,
 };
@@ -53,14 +53,14 @@ pub fn work(cli: &Cli, out: &mut impl Write) -> Result<(), PeersError> {
         let mut samples = KINDS.map(|_| Vec::new());
         for repetition in 0..=cli.effort().repetitions[0] {
             for ((entrant, scene), samples) in arena.each().zip(&mut samples) {
-                let (mut time, mut rays) = (Duration::ZERO, 0);
+                let (mut time, mut rays) = (Took::default(), 0);
                 for tick in &ticks {
                     let shots = tick.all(entrant.kind);
                     time += entrant.approach.trace(scene, shots, &mut answers);
                     rays += shots.rays.len();
                 }
                 // The first one fills caches.
-                samples.extend((repetition > 0).then(|| time.as_secs_f64() * 1e9 / rays as f64));
+                samples.extend((repetition > 0).then(|| time.wall.as_secs_f64() * 1e9 / rays as f64));
             }
         }
         found.extend(KINDS.iter().zip(&samples).map(|(kind, samples)| Threaded {

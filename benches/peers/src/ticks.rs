@@ -4,7 +4,6 @@ use bevy::prelude::*;
 
 use crate::{
     approach::hindsight::{ByMessages, Server},
-    arena::micros,
     measure::{Caches, Effort, median},
     scene::{Figure, NOW, Scene, Setup, Shots},
 };
@@ -43,7 +42,7 @@ fn plugin(rigs: usize, shots: usize, seed: u64, effort: Effort, caches: &mut Cac
     let samples = (0..ticks).map(|tick| {
         let shots = Shots::new(&scene, shots, 2_000 + tick as u64);
         // They run back the way that they came, so that everyone has moved.
-        micros(approach.run_tick(&scene, NOW - 1 - tick, &shots, || caches.evict()))
+        approach.run_tick(&scene, NOW - 1 - tick, &shots, || caches.evict()).micros()
     });
     median(&samples.collect::<Vec<_>>())
 }
@@ -59,7 +58,7 @@ fn steps(seed: u64, effort: Effort) -> [f64; 2] {
     for tick in 1..=NOW {
         for (server, samples) in servers.iter_mut().zip(&mut samples) {
             let took = server.step(&scene, tick);
-            samples.extend((tick + 6 * effort.repetitions[0] > NOW).then(|| micros(took)));
+            samples.extend((tick + 6 * effort.repetitions[0] > NOW).then(|| took.micros()));
         }
     }
     samples.map(|samples| median(&samples))

@@ -3,9 +3,6 @@
 mod messages;
 mod query;
 
-use core::time::Duration;
-use std::time::Instant;
-
 use bevy::{
     ecs::{entity::EntityHashMap, schedule::SingleThreadedExecutor},
     prelude::*,
@@ -16,6 +13,7 @@ use bevy_rapier3d::prelude::*;
 
 use crate::{
     answer::Met,
+    clock::{Clock, Took},
     scene::{HZ, Scene},
 };
 
@@ -35,8 +33,8 @@ pub struct Server {
 /// How long recording has taken in the last tick, and whether it is to be left out.
 #[derive(Resource, Default)]
 struct Recording {
-    began: Option<Instant>,
-    took: Duration,
+    began: Option<Clock>,
+    took: Took,
     paused: bool,
 }
 
@@ -61,7 +59,7 @@ impl Server {
         .add_systems(
             FixedPostUpdate,
             (
-                (|mut recording: ResMut<Recording>| recording.began = Some(Instant::now()))
+                (|mut recording: ResMut<Recording>| recording.began = Some(Clock::start()))
                     .before(LagCompensationSystems::RecordHistory),
                 (|mut recording: ResMut<Recording>| {
                     recording.took = recording.began.take().map(|began| began.elapsed()).unwrap_or_default();
@@ -136,7 +134,7 @@ impl Server {
     }
 
     /// Plays one tick, and tells how long recording has taken.
-    fn tick(&mut self, scene: &Scene, tick: usize) -> Duration {
+    fn tick(&mut self, scene: &Scene, tick: usize) -> Took {
         self.pose(scene, tick);
         // The first update of an app has no tick in it.
         while self.app.world().resource::<CurrentTick>().0 != Tick(tick as u32) {
@@ -146,9 +144,9 @@ impl Server {
     }
 
     /// Plays one tick, and tells how long rapier has taken to follow everyone and to make its step.
-    pub fn step(&mut self, scene: &Scene, tick: usize) -> Duration {
+    pub fn step(&mut self, scene: &Scene, tick: usize) -> Took {
         self.pose(scene, tick);
-        let start = Instant::now();
+        let start = Clock::start();
         self.app.world_mut().run_schedule(FixedUpdate);
         start.elapsed()
     }

@@ -4,9 +4,6 @@ mod lanes;
 mod ring;
 mod tree;
 
-use core::time::Duration;
-use std::time::Instant;
-
 use bevy::{
     math::{Vec3A, bounding::Aabb3d},
     prelude::*,
@@ -16,6 +13,7 @@ use bevy_hindsight::Shape;
 use super::Approach;
 use crate::{
     answer::{Answer, Met},
+    clock::{Clock, Took},
     scene::{Block, HZ, RANGE, REWIND, Scene, Shot, Shots},
 };
 use ring::{RigRing, SLOTS};
@@ -142,8 +140,8 @@ impl Kernel {
 }
 
 impl Approach for Kernel {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
-        let start = Instant::now();
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Took> {
+        let start = Clock::start();
         let (slot, rigs, things) = (tick % SLOTS, self.rigs.len(), self.window.len());
         for rig in 0..rigs {
             let poses = scene.hitboxes(tick, rig);
@@ -170,8 +168,8 @@ impl Approach for Kernel {
         Some(start.elapsed())
     }
 
-    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
-        let start = Instant::now();
+    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took {
+        let start = Clock::start();
         answers.clear();
         for shot in &shots.shots {
             answers.extend(shots.rays[shot.rays()].iter().map(|ray| self.cast(shot, *ray)));

@@ -1,8 +1,5 @@
 //! The lag compensation of lightyear, on avian.
 
-use core::time::Duration;
-use std::time::Instant;
-
 use avian3d::{physics_transform::PhysicsTransformConfig, prelude::*, schedule::PhysicsStepSystems};
 use bevy::{
     ecs::{entity::EntityHashMap, schedule::SingleThreadedExecutor, system::SystemState},
@@ -22,6 +19,7 @@ use lightyear_link::prelude::Server;
 use super::Approach;
 use crate::{
     answer::{Answer, Met},
+    clock::{Clock, Took},
     scene::{HZ, NOW, RANGE, Scene, Shot, Shots},
 };
 
@@ -49,8 +47,8 @@ const TARGETS: LayerMask = LayerMask(2);
 /// How long recording has taken in the last tick.
 #[derive(Resource, Default)]
 struct Recording {
-    began: Option<Instant>,
-    took: Duration,
+    began: Option<Clock>,
+    took: Took,
 }
 
 impl LightyearAvian {
@@ -76,7 +74,7 @@ impl LightyearAvian {
             .add_systems(
                 PhysicsSchedule,
                 (
-                    (|mut recording: ResMut<Recording>| recording.began = Some(Instant::now()))
+                    (|mut recording: ResMut<Recording>| recording.began = Some(Clock::start()))
                         .after(PhysicsStepSystems::Solver)
                         .before(LagCompensationSystems::UpdateHistory),
                     (|mut recording: ResMut<Recording>| {
@@ -140,7 +138,7 @@ fn delay(shot: &Shot) -> InterpolationDelay {
 }
 
 impl Approach for LightyearAvian {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Took> {
         let hitboxes = (0..scene.setup.rigs).flat_map(|rig| scene.hitboxes(tick, rig));
         let poses = scene.occluder_poses(tick).iter().chain(hitboxes);
         let world = self.app.world_mut();
@@ -159,9 +157,9 @@ impl Approach for LightyearAvian {
         Some(self.app.world().resource::<Recording>().took)
     }
 
-    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
+    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took {
         self.found.clear();
-        let start = Instant::now();
+        let start = Clock::start();
         let (targets, walls) = self.query.get(self.app.world()).expect("all that it needs is there");
         let mut targets_only = SpatialQueryFilter::from_mask(TARGETS);
         let walls_only = SpatialQueryFilter::from_mask(WALLS);

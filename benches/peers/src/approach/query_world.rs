@@ -1,8 +1,5 @@
 //! A small world of its own for each shot.
 
-use core::time::Duration;
-use std::time::Instant;
-
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::rapier::{
     geometry::{Aabb, ColliderBuilder, ColliderHandle, ColliderSet, SharedShape},
@@ -21,6 +18,7 @@ use super::{
 };
 use crate::{
     answer::{Answer, Met},
+    clock::{Clock, Took},
     scene::{HZ, NOW, Scene, Shot, Shots},
 };
 
@@ -122,7 +120,7 @@ impl QueryWorld {
 }
 
 impl Approach for QueryWorld {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Took> {
         let balls = &mut self.balls[tick];
         for rig in 0..scene.setup.rigs {
             let hitboxes = scene.hitboxes(tick, rig);
@@ -140,8 +138,8 @@ impl Approach for QueryWorld {
         None
     }
 
-    fn trace(&mut self, scene: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
-        let start = Instant::now();
+    fn trace(&mut self, scene: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took {
+        let start = Clock::start();
         answers.clear();
         for shot in &shots.shots {
             let rays = &shots.rays[shot.rays()];

@@ -1,8 +1,5 @@
 //! The way that is told everywhere: put everyone back, shoot, put everyone where they were.
 
-use core::time::Duration;
-use std::time::Instant;
-
 use bevy::prelude::*;
 use bevy_rapier3d::rapier::{
     geometry::{Collider, ColliderHandle},
@@ -15,6 +12,7 @@ use super::{
 };
 use crate::{
     answer::{Answer, Met},
+    clock::{Clock, Took},
     scene::{HZ, NOW, Scene, Shots},
 };
 
@@ -67,7 +65,7 @@ impl Textbook {
 }
 
 impl Approach for Textbook {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Took> {
         // Everyone stands in the present before and after each shot, where the physics step has put them.
         if tick == NOW {
             self.put(scene, tick, 0.0);
@@ -75,8 +73,8 @@ impl Approach for Textbook {
         None
     }
 
-    fn trace(&mut self, scene: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
-        let start = Instant::now();
+    fn trace(&mut self, scene: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took {
+        let start = Clock::start();
         answers.clear();
         for shot in &shots.shots {
             self.put(scene, shot.tick, shot.fraction_f32());

@@ -1,7 +1,6 @@
 //! A copy of the collision world for each tick.
 
-use core::time::Duration;
-use std::{collections::VecDeque, time::Instant};
+use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_rapier3d::rapier::{
@@ -16,6 +15,7 @@ use super::{
 };
 use crate::{
     answer::{Answer, Met},
+    clock::{Clock, Took},
     scene::{HZ, REWIND, Scene, Shots},
 };
 
@@ -62,9 +62,9 @@ impl WorldPerTick {
 }
 
 impl Approach for WorldPerTick {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Took> {
         self.move_on(scene, tick);
-        let start = Instant::now();
+        let start = Clock::start();
         if self.past.len() > REWIND + 1 {
             self.past.pop_front();
         }
@@ -73,8 +73,8 @@ impl Approach for WorldPerTick {
         Some(start.elapsed())
     }
 
-    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
-        let start = Instant::now();
+    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took {
+        let start = Clock::start();
         answers.clear();
         let first = self.past.front().map_or(0, |copy| copy.tick);
         for shot in &shots.shots {

@@ -1,8 +1,5 @@
 //! This crate through its messages.
 
-use core::time::Duration;
-use std::time::Instant;
-
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_hindsight::{Attack, Blocker, Bullet, RewoundHit, Tick, VolleyJudged, prelude::*};
 
@@ -10,6 +7,7 @@ use super::{Recording, Server, met};
 use crate::{
     answer::{Answer, Met},
     approach::Approach,
+    clock::{Clock, Took},
     scene::{NOW, RANGE, Scene, Shot, Shots},
 };
 
@@ -37,7 +35,7 @@ impl ByMessages {
 
     /// One more tick, in which everyone stands where they stood in that one of the scene: the time of recording it, and judging
     /// these shots. What is to be done right before is done `first`.
-    pub fn run_tick(&mut self, scene: &Scene, tick: usize, shots: &Shots, first: impl FnOnce()) -> Duration {
+    pub fn run_tick(&mut self, scene: &Scene, tick: usize, shots: &Shots, first: impl FnOnce()) -> Took {
         self.server.pose(scene, tick);
         let mut now = self.server.app.world_mut().resource_mut::<CurrentTick>();
         now.0 = now.0 + 1;
@@ -56,13 +54,13 @@ impl ByMessages {
             .with_attack(Attack::Bullet(bullet))
     }
 
-    fn trace_events(&mut self, shots: &Shots, without_recording: bool) -> Duration {
+    fn trace_events(&mut self, shots: &Shots, without_recording: bool) -> Took {
         let mut events = core::mem::take(&mut self.events);
         events.clear();
         events.extend(shots.shots.iter().enumerate().map(|(number, shot)| self.event(number, shot)));
         let world = self.server.app.world_mut();
         world.resource_mut::<Recording>().paused = without_recording;
-        let start = Instant::now();
+        let start = Clock::start();
         world.write_message_batch(events.drain(..));
         world.run_schedule(FixedPostUpdate);
         let took = start.elapsed();
@@ -90,11 +88,11 @@ impl ByMessages {
 }
 
 impl Approach for ByMessages {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Took> {
         Some(self.server.tick(scene, tick))
     }
 
-    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
+    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took {
         let took = self.trace_events(shots, true);
         self.read(shots, answers);
         took

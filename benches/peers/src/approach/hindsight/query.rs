@@ -1,8 +1,5 @@
 //! This crate through questions of the game's own.
 
-use core::time::Duration;
-use std::time::Instant;
-
 use bevy::{ecs::system::SystemState, prelude::*, tasks::ComputeTaskPool};
 use bevy_hindsight::{RewoundFilter, RewoundQuery};
 
@@ -10,6 +7,7 @@ use super::{Server, met};
 use crate::{
     answer::Answer,
     approach::Approach,
+    clock::{Clock, Took},
     scene::{RANGE, Scene, Shot, Shots},
 };
 
@@ -48,14 +46,14 @@ fn ask(query: &RewoundQuery, shooter: Entity, shot: &Shot, ray: Ray3d) -> Found 
 }
 
 impl Approach for ByQuery {
-    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Duration> {
+    fn record(&mut self, scene: &Scene, tick: usize) -> Option<Took> {
         Some(self.server.tick(scene, tick))
     }
 
-    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Duration {
+    fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took {
         let Server { app, rigs, things, .. } = &self.server;
         self.found.clear();
-        let start = Instant::now();
+        let start = Clock::start();
         let query = self.query.get(app.world()).expect("all that it needs is there");
         let pool = ComputeTaskPool::get();
         let ask_all = |shots_of: &[Shot], found: &mut dyn FnMut(Found)| {
