@@ -96,6 +96,21 @@ impl LightyearAvian {
     }
 }
 
+impl LightyearAvian {
+    /// Runs the next tick as far as `FixedPostUpdate`, where `LagCompensationSystems::Collisions` is the set for questions. Later
+    /// in the frame, the colliders around the history of each hitbox are moved elsewhere, until the next tick.
+    fn run_until_questions(&mut self) {
+        let world = self.app.world_mut();
+        let mut time = world.resource_mut::<Time<Fixed>>();
+        let timestep = time.timestep();
+        time.advance_by(timestep);
+        let time = time.as_generic();
+        *world.resource_mut::<Time>() = time;
+        world.run_schedule(FixedFirst);
+        world.run_schedule(FixedPostUpdate);
+    }
+}
+
 fn spawn(world: &mut World, scene: &Scene) -> (Vec<Entity>, EntityHashMap<Met>) {
     let (mut movers, mut things) = (Vec::new(), EntityHashMap::default());
     let place = |pose: Isometry3d| {
@@ -149,6 +164,9 @@ impl Approach for LightyearAvian {
             if let Some(mut rotation) = world.get_mut::<Rotation>(*mover) {
                 rotation.0 = pose.rotation;
             }
+        }
+        if tick == NOW {
+            self.run_until_questions();
         }
         // The first update of an app has no tick in it.
         while self.app.world().resource::<LocalTimeline>().tick().0 != tick as u32 {
