@@ -141,7 +141,8 @@ mod tests {
         approach.trace(&scene, &shots, &mut answers);
         assert_eq!(answers.len(), shots.rays.len());
         let truths = oracle::trace(&scene, &shots, kind.blend());
-        oracle::count_wrong(&scene, &shots, kind.blend(), &truths, &answers) as f64 / answers.len() as f64
+        let tally = oracle::judge(&scene, &shots, kind.blend(), &truths, &answers);
+        tally.wrong() as f64 / tally.judged as f64
     }
 
     #[test]

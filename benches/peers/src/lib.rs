@@ -84,9 +84,11 @@ fn measure_all(arena: &mut Arena, cli: &Cli, caches: &mut Caches) -> Vec<Row> {
     let mut rows: Vec<_> =
         cli.shots().iter().flat_map(|shots| measure::times(arena, *shots, cli.effort(), caches)).collect();
     let tallies = measure::judge(arena, cli.effort());
-    for (row, (judged, wrong)) in rows.iter_mut().zip(tallies.iter().cycle()) {
-        row.rays_judged = *judged;
-        row.wrong_per_million = 1e6 * *wrong as f64 / *judged as f64;
+    for (row, tally) in rows.iter_mut().zip(tallies.iter().cycle()) {
+        let per_million = |count: usize| 1e6 * count as f64 / tally.judged as f64;
+        row.rays_judged = tally.judged;
+        row.wrong_per_million = per_million(tally.wrong());
+        row.other_things_per_million = per_million(tally.other);
     }
     rows
 }

@@ -9,7 +9,7 @@ use crate::{
     approach::Kind,
     arena::{Arena, Volleys},
     clock::Took,
-    oracle,
+    oracle::{self, Tally},
     scene::Shots,
 };
 
@@ -39,8 +39,10 @@ pub struct Row {
     pub record_us: f64,
     /// Bytes to remember a rig for a second.
     pub bytes_per_rig_second: f64,
-    /// Wrong answers among a million.
+    /// Wrong answers among a million: another thing, or more than a millimetre off.
     pub wrong_per_million: f64,
+    /// Those that name another thing than the truth.
+    pub other_things_per_million: f64,
     /// The rays that were compared with the oracle for that.
     pub rays_judged: usize,
     /// By how much the bare kernel is faster, with warm caches: the median of the ratios of each repetition.
@@ -123,6 +125,7 @@ pub fn times(arena: &mut Arena, shots: usize, effort: Effort, caches: &mut Cache
         record_us: median(&entrant.record_us),
         bytes_per_rig_second: entrant.approach.bytes_per_rig_second(scene),
         wrong_per_million: f64::NAN,
+        other_things_per_million: f64::NAN,
         rays_judged: 0,
         times_the_kernel: ratio(&warm, &kernel),
         samples: warm,
@@ -141,14 +144,14 @@ fn calls(ticks: &[Volleys], kind: Kind) -> Vec<Shots> {
     ticks.iter().map(|tick| tick.of(kind)).take_while(few).collect()
 }
 
-/// Compares all that take part with the oracle: how many rays, and how many wrong answers, in their order.
-pub fn judge(arena: &mut Arena, effort: Effort) -> Vec<(usize, usize)> {
-    let mut tallies = vec![(0, 0); arena.entrants.len()];
+/// Compares all that take part with the oracle, in their order.
+pub fn judge(arena: &mut Arena, effort: Effort) -> Vec<Tally> {
+    let mut tallies = vec![Tally::default(); arena.entrants.len()];
     let mut answers: Vec<Answer> = Vec::new();
     for tick in 0..effort.judged {
         let volleys = Volleys::new(arena, 1_024, 1_000_000 + tick as u64);
         let mut truths = Vec::new();
-        for ((entrant, scene), (judged, wrong)) in arena.each().zip(&mut tallies) {
+        for ((entrant, scene), tally) in arena.each().zip(&mut tallies) {
             let (blend, figure) = (entrant.kind.blend(), entrant.kind.figure());
             let shots = volleys.of(entrant.kind);
             entrant.approach.trace(scene, &shots, &mut answers);
@@ -160,8 +163,7 @@ pub fn judge(arena: &mut Arena, effort: Effort) -> Vec<(usize, usize)> {
                 truths.len() - 1
             });
             let (_, truths) = &truths[known];
-            *wrong += oracle::count_wrong(scene, &shots, blend, truths, &answers);
-            *judged += shots.rays.len();
+            tally.merge(oracle::judge(scene, &shots, blend, truths, &answers));
         }
     }
     tallies

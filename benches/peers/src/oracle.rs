@@ -160,31 +160,64 @@ pub fn trace(scene: &Scene, shots: &Shots, blend: Blend) -> Vec<Truth> {
     truths
 }
 
-/// How many answers are wrong: they name another thing than the truth, or are more than a millimetre off. Not counted as
-/// wrong is the name of something that is met within a millimetre of the truth, nor an answer that would be right if something
-/// were 0.1 mm larger or smaller.
-pub fn count_wrong(scene: &Scene, shots: &Shots, blend: Blend, truths: &[Truth], answers: &[Answer]) -> usize {
-    let rays = shots.shots.iter().flat_map(|shot| shot.rays().map(move |number| (shot, number)));
-    rays.filter(|(shot, number)| {
-        let view = View::new(scene, shot, blend);
-        is_wrong(&view, shots.rays[*number], truths[*number], answers[*number])
-    })
-    .count()
+/// How many answers were compared, and how many of them are wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Tally {
+    /// All of them.
+    pub judged: usize,
+    /// Those that name another thing than the truth does. Not counted is the name of something that is met within a millimetre
+    /// of the truth, nor an answer that would be right if something were 0.1 mm larger or smaller.
+    pub other: usize,
+    /// Those that name the right thing, and are more than a millimetre off.
+    pub off: usize,
 }
 
-fn is_wrong(view: &View, ray: Ray3d, truth: Truth, answer: Answer) -> bool {
-    let said = f64::from(answer.distance);
-    if answer.met == truth.met {
-        let is_close = (said - truth.distance).abs() <= CLOSE;
-        // Along an edge, a hair's breadth moves the place by much.
-        return truth.met != Met::Nothing && !is_close && !is_graze(view, truth.met, ray, said);
+impl Tally {
+    /// All that are wrong.
+    pub fn wrong(&self) -> usize {
+        self.other + self.off
     }
-    let is_tie = view.distance(answer.met, ray, 0.0).is_some_and(|way| (way - truth.distance).abs() <= CLOSE);
+
+    /// Adds another one.
+    pub fn merge(&mut self, more: Self) {
+        let Self { judged, other, off } = more;
+        self.judged += judged;
+        self.other += other;
+        self.off += off;
+    }
+}
+
+/// Compares answers with the truth.
+pub fn judge(scene: &Scene, shots: &Shots, blend: Blend, truths: &[Truth], answers: &[Answer]) -> Tally {
+    let mut tally = Tally::default();
+    for shot in &shots.shots {
+        let view = View::new(scene, shot, blend);
+        for number in shot.rays() {
+            let (ray, truth, answer) = (shots.rays[number], truths[number], answers[number]);
+            tally.judged += 1;
+            if answer.met != truth.met {
+                tally.other += usize::from(is_other(&view, ray, truth, answer));
+            } else if truth.met != Met::Nothing {
+                tally.off += usize::from(is_off(&view, ray, truth, answer));
+            }
+        }
+    }
+    tally
+}
+
+fn is_other(view: &View, ray: Ray3d, truth: Truth, answer: Answer) -> bool {
+    let said = f64::from(answer.distance);
+    let own = view.distance(answer.met, ray, 0.0);
+    let is_tie = own.is_some_and(|way| (way - truth.distance).abs() <= CLOSE) && (said - truth.distance).abs() <= CLOSE;
     let is_missed_graze = truth.met != Met::Nothing && view.distance(truth.met, ray, -GRAZE).is_none();
-    let is_touched_graze = answer.met != Met::Nothing
-        && view.distance(answer.met, ray, 0.0).is_none()
-        && view.distance(answer.met, ray, GRAZE).is_some();
-    !(is_tie && (said - truth.distance).abs() <= CLOSE || is_missed_graze || is_touched_graze)
+    let is_touched_graze = own.is_none() && view.distance(answer.met, ray, GRAZE).is_some();
+    !(is_tie || is_missed_graze || is_touched_graze)
+}
+
+/// Along an edge, a hair's breadth moves the place by much.
+fn is_off(view: &View, ray: Ray3d, truth: Truth, answer: Answer) -> bool {
+    let said = f64::from(answer.distance);
+    (said - truth.distance).abs() > CLOSE && !is_graze(view, truth.met, ray, said)
 }
 
 /// Whether it is as far as said if it is 0.1 mm larger or smaller.

@@ -24,8 +24,8 @@ impl Display for Table<'_> {
         for shots in self.shots {
             write!(f, " {:>9} |", format!("cold {shots}"))?;
         }
-        writeln!(f, " × kernel | record µs | bytes/rig s | wrong/million |")?;
-        writeln!(f, "|---|---|{}---|---|---|---|", "--:|".repeat(2 * self.shots.len()))?;
+        writeln!(f, " × kernel | record µs | bytes/rig s | wrong/million | other thing |")?;
+        writeln!(f, "|---|---|{}--:|--:|--:|--:|--:|", "--:|".repeat(2 * self.shots.len()))?;
         for rigs in self.rows.chunk_by(|a, b| a.rigs == b.rigs) {
             let firsts =
                 rigs.iter().enumerate().filter(|(n, row)| !rigs[..*n].iter().any(|r| r.approach == row.approach));
@@ -48,17 +48,19 @@ impl Table<'_> {
         }
         // The middle of the goals, or else what there is.
         let typical = of(128).unwrap_or(first);
-        let wrong = if first.rays_judged < 10_000 {
-            format!("{} of {} rays", number(first.wrong_per_million), first.rays_judged)
-        } else {
-            number(first.wrong_per_million)
+        // Few rays do not tell of a million.
+        let per_million = |figure: f64| match first.rays_judged {
+            few @ ..10_000 => format!("{:.0} of {few}", figure * few as f64 / 1e6),
+            _ => number(figure),
         };
         writeln!(
             f,
-            " {:>8} | {:>9} | {:>11} | {wrong:>13} |",
+            " {:>8} | {:>9} | {:>11} | {:>13} | {:>11} |",
             format!("{:.2}", typical.times_the_kernel),
             number(first.record_us),
             number(first.bytes_per_rig_second),
+            per_million(first.wrong_per_million),
+            per_million(first.other_things_per_million),
         )
     }
 }

@@ -56,7 +56,7 @@ impl Shot {
 }
 
 impl Shots {
-    /// So many shots; three in five aimed at somebody who is seen, one in four with eight pellets, each with a view time of its
+    /// So many shots; in a crowd, one in twenty begins within several rigs, all others at the eyes of their shooter; three in five aimed at somebody who is seen, one in four with eight pellets, each with a view time of its
     /// own up to 250 ms back.
     pub fn new(scene: &Scene, count: usize, seed: u64) -> Self {
         let mut chance = SmallRng::seed_from_u64(seed);
@@ -66,7 +66,8 @@ impl Shots {
             let before = chance.random_range(1..REWIND << 16);
             let at = (NOW << 16) - before;
             let (tick, fraction) = (at >> 16, at as u16);
-            let (shooter, origin) = muzzle(scene, &walls, &mut chance);
+            let (shooter, eyes) = muzzle(scene, &walls, &mut chance);
+            let origin = within_several(scene, shooter, tick, &mut chance).unwrap_or(eyes);
             let aim = aim_at_somebody(scene, &walls, shooter, origin, tick, &mut chance);
             let aim = aim.unwrap_or_else(|| anywhere(&mut chance));
             let pellets = chance.random_bool(0.25).then(|| PelletPattern::cone(8, 0.05).seeded(number as u32));
@@ -99,6 +100,20 @@ fn muzzle(scene: &Scene, walls: &Walls, chance: &mut SmallRng) -> (usize, Vec3) 
     let first = eyes();
     let is_free = |(_, eyes): &(usize, Vec3)| walls.first(Ray3d::new(*eyes, Dir3::X)) > 0.0;
     core::iter::once(first).chain(core::iter::repeat_with(&mut eyes).take(50)).find(is_free).unwrap_or(first)
+}
+
+/// In a crowd, now and then: a point within two rigs, none of them the shooter's.
+fn within_several(scene: &Scene, shooter: usize, tick: usize, chance: &mut SmallRng) -> Option<Vec3> {
+    if !scene.setup.crowded || !chance.random_bool(0.05) {
+        return None;
+    }
+    let roots = scene.roots(tick);
+    let has_company = |rig: &usize| {
+        let is_close = |other: usize| roots[other].translation.distance(roots[*rig].translation) < 0.15;
+        *rig != shooter && (0..roots.len()).any(|other| other != *rig && other != shooter && is_close(other))
+    };
+    let rig = core::iter::repeat_with(|| chance.random_range(0..roots.len())).take(200).find(has_company)?;
+    Some(roots[rig] * Vec3::new(0.0, 0.96, 0.0))
 }
 
 /// Towards, or just past, a hitbox that is 3 to 80 m away with no wall before it.
@@ -165,6 +180,15 @@ mod tests {
         let shots = Shots::new(&scene, 200, 1);
         let hits = oracle::trace(&scene, &shots, Blend::World).iter().filter(|truth| truth.met.is_hitbox()).count();
         assert!(hits > shots.rays.len() / 10, "{hits} of {}", shots.rays.len());
+    }
+
+    #[test]
+    fn in_a_crowd_some_rays_begin_within_somebody() {
+        let scene = Scene::new(Setup { rigs: 256, crowded: true, figure: Figure::Body }, 1);
+        let shots = Shots::new(&scene, 400, 1);
+        let truths = oracle::trace(&scene, &shots, Blend::OfTheRig);
+        let within = truths.iter().filter(|truth| truth.met.is_hitbox() && truth.distance == 0.0).count();
+        assert!(within > 10, "{within}");
     }
 
     #[test]
