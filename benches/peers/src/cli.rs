@@ -34,7 +34,7 @@ pub struct Cli {
 impl Cli {
     /// How thoroughly to measure.
     pub fn effort(&self) -> Effort {
-        if self.quick { Effort { repetitions: [5, 3], judged: 1 } } else { Effort { repetitions: [15, 7], judged: 36 } }
+        if self.quick { Effort { repetitions: [5, 3], judged: 1 } } else { Effort { repetitions: [11, 5], judged: 18 } }
     }
 
     /// Where to draw the plot.

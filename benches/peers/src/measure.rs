@@ -53,11 +53,11 @@ pub struct Row {
 }
 
 /// More than the caches of a server's processor hold.
-const CACHES: usize = 96 << 20;
+const CACHES: usize = 64 << 20;
 /// Fewer shots than this in a tick are repeated with others, until it is so many.
 const LEAST_SHOTS: usize = 64;
 /// The ticks whose shots are traced for one time with cold caches, if they are few.
-const COLD_TICKS: usize = 8;
+const COLD_TICKS: usize = 4;
 /// The slow ones do not take part in each repetition.
 const SLOW_PACE: usize = 3;
 

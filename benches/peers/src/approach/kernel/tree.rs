@@ -187,7 +187,7 @@ mod tests {
     fn boxes(shift: f32) -> Vec<Aabb3d> {
         let spread = |n: u32, k: f32| (n as f32 * 0.618_034 * k).fract() * 40.0;
         let place = |n| Vec3::new(spread(n, 1.0) + shift, spread(n, 2.3), spread(n, 3.7));
-        (0..200).map(|n| Aabb3d::new(place(n), Vec3::splat(0.2 + spread(n, 5.1) / 40.0))).collect()
+        (0..200).map(|n| Aabb3d::new(place(n), Vec3::splat(0.5 + spread(n, 5.1) / 20.0))).collect()
     }
 
     fn visited(tree: &Tree, ray: Ray3d) -> Vec<u32> {
