@@ -62,7 +62,7 @@ impl Server {
                 (|mut recording: ResMut<Recording>| recording.began = Some(Clock::start()))
                     .before(LagCompensationSystems::RecordHistory),
                 (|mut recording: ResMut<Recording>| {
-                    recording.took = recording.began.take().map(|began| began.elapsed()).unwrap_or_default();
+                    recording.took = recording.began.take().map(Clock::elapsed).unwrap_or_default();
                 })
                 .after(LagCompensationSystems::RecordHistory)
                 .before(LagCompensationSystems::ReceiveShots),

@@ -23,7 +23,7 @@ use crate::{
     scene::{HZ, NOW, RANGE, Scene, Shot, Shots},
 };
 
-/// `LagCompensationSpatialQuery` of lightyear_avian3d, with one kinematic body for each hitbox and each occluder.
+/// `LagCompensationSpatialQuery` of `lightyear_avian3d`, with one kinematic body for each hitbox and each occluder.
 ///
 /// Set up as its documentation recommends: avian's own transform and interpolation plugins are off, `LightyearAvianPlugin` is on
 /// in its default mode, in which `Position` rules. To its favour, all targets are on a layer of their own without contacts, the
@@ -81,7 +81,7 @@ impl LightyearAvian {
                         .after(PhysicsStepSystems::Solver)
                         .before(LagCompensationSystems::UpdateHistory),
                     (|mut recording: ResMut<Recording>| {
-                        recording.took = recording.began.take().map(|began| began.elapsed()).unwrap_or_default();
+                        recording.took = recording.began.take().map(Clock::elapsed).unwrap_or_default();
                     })
                     .after(LagCompensationSystems::UpdateHistory)
                     .before(PhysicsStepSystems::Finalize),

@@ -1,6 +1,6 @@
 //! A copy of the collision world for each tick.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_rapier3d::rapier::{

@@ -134,7 +134,7 @@ impl RigRing {
             self.enter::<false>(rig, tick, t, origin, direction)
         };
         let distance = least + along;
-        (distance >= 0.0 && distance < f32::INFINITY).then_some((distance, part))
+        (0.0..f32::INFINITY).contains(&distance).then_some((distance, part))
     }
 
     /// The least way to any hitbox of a rig, which may be behind the origin unless the ray starts inside the rig's ball.
