@@ -110,10 +110,11 @@ pub struct Bots(Vec<Process>);
 
 impl Bots {
     /// Starts so many of them, which play against whoever is at `address`.
-    pub fn start(count: u8, address: SocketAddr, conditions: &LinkConditions) -> Result<Self, DuelError> {
+    pub fn start(count: u8, seed: u64, address: SocketAddr, conditions: &LinkConditions) -> Result<Self, DuelError> {
         let start = |number| {
             let mut arguments = vec!["client".into(), "--no-window".into(), format!("--name=bot {number}")];
             arguments.extend([format!("--connect={address}"), format!("--seconds={BOT_SECONDS}"), "--json=-".into()]);
+            arguments.push(format!("--seed={seed}"));
             arguments.extend(conditions.to_flags());
             Process::start(format!("bot {number}"), &arguments)
         };

@@ -143,7 +143,7 @@ pub fn plugin(app: &mut App) {
 }
 
 fn fight_closely(mut bot: ResMut<Bot>, session: Res<Session>) {
-    *bot = Bot::new(1, session.name(), TICK_RATE).at_distance(DISTANCE).armed_with(Weapon::Rifle);
+    *bot = Bot::new(session.seed(), session.name(), TICK_RATE).at_distance(DISTANCE).armed_with(Weapon::Rifle);
 }
 
 /// A hit of the last moment: its ghosts are still bright.

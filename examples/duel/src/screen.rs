@@ -1,6 +1,9 @@
 //! How a client is shown: in a window, on a picture that nobody sees, or not at all.
 
-use std::path::PathBuf;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
 
 use bevy::prelude::*;
 use clap::Args;
@@ -36,6 +39,14 @@ impl ScreenArgs {
     /// Whether there is anything to see.
     pub fn is_wanted(&self) -> bool {
         self.is_scripted() || (!self.no_window && display_available())
+    }
+
+    /// Says so if there should be a window, and there is no display for it.
+    pub fn tell_of_missing_display(&self) {
+        if !self.no_window && !self.is_wanted() {
+            // If not even that can be said, the table will tell.
+            let _ = writeln!(io::stderr(), "duel: there is no display, so a bot plays without a window");
+        }
     }
 
     /// Whether nobody plays.

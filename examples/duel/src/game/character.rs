@@ -105,8 +105,8 @@ pub struct Body {
 }
 
 impl Body {
-    /// Moves by one tick of `dt` seconds, which ends at `now` seconds. The server and the predicting client must agree on this to
-    /// the last bit.
+    /// Moves by one tick of `dt` seconds, which ends at `now` seconds. The server and the predicting client must agree on
+    /// this; they run on the same kind of machine, or correct the client by what little they differ.
     pub fn step(&mut self, feet: &mut Transform, arena: &Arena, now: f64, input: PlayerInput, dt: f32) {
         let input = input.tamed();
         feet.rotation = Quat::from_rotation_y(input.yaw);

@@ -28,7 +28,7 @@ pub(super) fn play(args: &LocalArgs) -> Result<(), DuelError> {
         Process::start(format!("client `{name}`"), &arguments)
     };
     let mut clients = NAMES.iter().map(start_client).collect::<Result<Vec<_>, _>>()?;
-    let mut bots = Bots::start(args.bots, address, &args.conditions)?;
+    let mut bots = Bots::start(args.bots, args.seed, address, &args.conditions)?;
 
     let deadline = Instant::now() + limit;
     let mut report = Report::default();

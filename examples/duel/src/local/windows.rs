@@ -1,7 +1,7 @@
 //! The duel in two windows, or on pictures.
 
 use core::time::Duration;
-use std::{thread, time::Instant};
+use std::{fs, thread, time::Instant};
 
 use super::{LocalArgs, NAMES};
 use crate::{
@@ -38,7 +38,7 @@ pub(super) fn play(args: &LocalArgs) -> Result<(), DuelError> {
         Process::start(format!("client `{name}`"), &arguments)
     };
     let mut windows = (0..).zip(&NAMES).map(open).collect::<Result<Vec<_>, _>>()?;
-    let mut bots = Bots::start(args.bots, address, &args.conditions)?;
+    let mut bots = Bots::start(args.bots, args.seed, address, &args.conditions)?;
     loop {
         for window in &mut windows {
             if !window.check()? {
@@ -56,6 +56,8 @@ pub(super) fn play(args: &LocalArgs) -> Result<(), DuelError> {
 /// Plays the script: one client draws it, the other one is a bot.
 pub(super) fn record(args: &LocalArgs) -> Result<(), DuelError> {
     let Some(folder) = &args.record else { return Ok(()) };
+    let cannot_write = |source| DuelError::CannotWrite { path: folder.clone(), source };
+    fs::create_dir_all(folder).map_err(cannot_write)?;
     let conditions: LinkConditions = args.conditions;
     let (_server, address) = start_server(&conditions, true, Some(SCRIPT_PATIENCE))?;
     let mut arguments = vec!["client".into(), format!("--name={}", NAMES[0]), format!("--connect={address}")];
@@ -63,7 +65,7 @@ pub(super) fn record(args: &LocalArgs) -> Result<(), DuelError> {
     arguments.extend(conditions.to_flags());
     let mut client = Process::start(format!("client `{}`", NAMES[0]), &arguments)?;
     thread::sleep(HEAD_START);
-    let mut bots = Bots::start(1.max(args.bots), address, &conditions)?;
+    let mut bots = Bots::start(1.max(args.bots), args.seed, address, &conditions)?;
     let deadline = Instant::now() + SCRIPT_PATIENCE;
     while client.check()? {
         bots.check()?;

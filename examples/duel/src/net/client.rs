@@ -121,6 +121,7 @@ impl ClientArgs {
 
 /// Plays one match.
 pub fn run(args: &ClientArgs) -> Result<(), DuelError> {
+    args.screen.tell_of_missing_display();
     let output = Output::open(args.json.as_deref())?;
     let arena = Arena::load()?;
     let (outcome, result) = mpsc::channel();
@@ -160,7 +161,7 @@ pub fn plugin(
             .insert_resource(Bot::new(args.seed, &args.name, TICK_RATE))
             .insert_resource(Tuning { conditions: args.conditions, policy: args.policy })
             .insert_resource(ShotLog::default())
-            .insert_resource(Session::new(args.name.clone(), args.connect, args.seconds()))
+            .insert_resource(Session::new(args.name.clone(), args.seed, args.connect, args.seconds()))
             .insert_resource(Outcome(outcome.clone()))
             .add_plugins((
                 conduct::plugin,

@@ -48,9 +48,13 @@ impl LinkConditions {
         )
     }
 
-    /// Puts a connection into these conditions; what is on its way already may be lost.
+    /// Puts a connection into these conditions. What is on its way arrives as it would have.
     pub fn apply(&self, link: &mut Link) {
-        link.recv.conditioner = Some(self.tamed().conditioner());
+        let mut conditioner = self.tamed().conditioner();
+        if let Some(before) = link.recv.conditioner.take() {
+            conditioner.time_queue = before.time_queue;
+        }
+        link.recv.conditioner = Some(conditioner);
     }
 
     /// The same conditions with whatever is not a number, or too much, taken out: they may have come over the network.

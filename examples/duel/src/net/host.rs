@@ -17,7 +17,13 @@ use super::{
     protocol::{TICK, protocol},
     server::{self, ServerArgs},
 };
-use crate::{error::DuelError, game::arena::Arena, process::Bots, view};
+use crate::{
+    error::DuelError,
+    game::arena::Arena,
+    process::Bots,
+    report::{Output, Report},
+    view,
+};
 
 /// Run a listen server: a server that plays, too, in a window of its own. Others join with `duel client --connect`.
 #[derive(Args, Clone, Debug)]
@@ -28,12 +34,16 @@ pub struct HostArgs {
     /// How many bots join, each a process of its own.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(..=6))]
     bots: u8,
+    /// Let those who join see what each of their shots was judged by: it shows players behind walls.
+    #[arg(long)]
+    evidence: bool,
     #[command(flatten)]
     client: ClientArgs,
 }
 
 /// Runs until the window is closed.
 pub fn run(args: &HostArgs) -> Result<(), DuelError> {
+    args.client.screen.tell_of_missing_display();
     server::check_address(args.address)?;
     let arena = Arena::load()?;
     let (outcome, result) = mpsc::channel();
@@ -43,10 +53,11 @@ pub fn run(args: &HostArgs) -> Result<(), DuelError> {
     } else {
         headless_app(client::FRAME_RATE)
     };
+    let output = Output::open(args.client.json.as_deref())?;
     let server = ServerArgs {
         address: args.address,
         seconds: None,
-        evidence: true,
+        evidence: args.evidence,
         conditions: args.client.conditions,
         tell: false,
     };
@@ -58,10 +69,13 @@ pub fn run(args: &HostArgs) -> Result<(), DuelError> {
     if has_view {
         app.add_plugins((view::plugin, args.client.screen.plugin()));
     }
-    let bots = Bots::start(args.bots, args.address, &args.client.conditions)?;
+    let bots = Bots::start(args.bots, args.client.seed, args.address, &args.client.conditions)?;
     app.run();
     drop(bots);
-    result.try_recv().map_or(Ok(()), |outcome| outcome.map(drop))
+    match result.try_recv() {
+        Ok(client) => output.publish(&Report { clients: vec![client?] }),
+        Err(_) => Ok(()),
+    }
 }
 
 /// The host is a client whose link is no network.

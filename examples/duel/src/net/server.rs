@@ -134,8 +134,9 @@ pub fn plugin(args: ServerArgs, arena: Arena) -> impl Fn(&mut App) + Send + Sync
 
 fn start(address: SocketAddr) -> impl Fn(Commands) {
     move |mut commands| {
-        let server =
-            commands.spawn((NetcodeServer::new(NetcodeConfig::default()), LocalAddr(address), ServerUdpIo::default()));
+        // Players come to any address of this machine, and not only to the one that it listens on.
+        let netcode = NetcodeConfig { server_addr_check: false, ..default() };
+        let server = commands.spawn((NetcodeServer::new(netcode), LocalAddr(address), ServerUdpIo::default()));
         let entity = server.id();
         commands.trigger(Start { entity });
     }

@@ -78,6 +78,8 @@ fn capture(
     if core::mem::replace(&mut *needed, panels.need_mouse()) != panels.need_mouse() {
         mouse.captured = controls.pilot == Pilot::Person && !panels.need_mouse();
     }
+    // Also if the mouse was taken back from another panel.
+    mouse.captured &= !panels.why;
     let has_lost_focus = focus.read().any(|focus| !focus.focused);
     if keys.just_pressed(KeyCode::Escape) || has_lost_focus {
         mouse.captured = false;
@@ -142,7 +144,7 @@ fn walk(
     controls.jump = held(KeyCode::Space);
     controls.crouch = held(KeyCode::ControlLeft) || held(KeyCode::KeyC);
     controls.reload = held(KeyCode::KeyR);
-    controls.trigger = mouse.captured && !mouse.click && buttons.pressed(MouseButton::Left);
+    controls.trigger = mouse.captured && !panels.why && !mouse.click && buttons.pressed(MouseButton::Left);
 }
 
 fn choose_weapon(

@@ -1,7 +1,7 @@
 //! What is left in the magazines, by the client's own count: the server's is a round trip old.
 
 use bevy::prelude::*;
-use lightyear::prelude::{Controlled, LocalTimeline, is_in_rollback};
+use lightyear::prelude::{Controlled, is_in_rollback};
 
 use crate::{
     game::{controls::Controls, weapon::Weapon},
@@ -101,7 +101,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(Update, refill);
 }
 
-fn count(mut magazines: ResMut<Magazines>, controls: Res<Controls>, _local: Res<LocalTimeline>) {
+fn count(mut magazines: ResMut<Magazines>, controls: Res<Controls>) {
     if controls.reload {
         magazines.reload(controls.weapon);
     }

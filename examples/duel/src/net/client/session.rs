@@ -31,6 +31,7 @@ const OPPONENT_PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Resource)]
 pub struct Session {
     name: String,
+    seed: u64,
     server: SocketAddr,
     /// `None` for as long as somebody plays.
     length: Option<Duration>,
@@ -55,14 +56,19 @@ enum Phase {
 
 impl Session {
     /// A match that has not begun, of so many seconds if they are limited.
-    pub fn new(name: String, server: SocketAddr, seconds: Option<u32>) -> Self {
+    pub fn new(name: String, seed: u64, server: SocketAddr, seconds: Option<u32>) -> Self {
         let length = seconds.map(|seconds| Duration::from_secs(seconds.into()));
-        Self { name, server, length, began: None, connected: false, leaving: false }
+        Self { name, seed, server, length, began: None, connected: false, leaving: false }
     }
 
     /// What the player is called.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Where the decisions of its bot come from.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     fn phase(&self, now: Duration) -> Phase {
@@ -154,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_match_settles_fires_and_waits_for_its_verdicts() {
-        let mut session = Session::new("red".into(), SocketAddr::from(([127, 0, 0, 1], 1)), Some(20));
+        let mut session = Session::new("red".into(), 1, SocketAddr::from(([127, 0, 0, 1], 1)), Some(20));
         assert_eq!(session.phase(Duration::from_secs(9)), Phase::Waiting);
         session.began = Some(Duration::from_secs(10));
         let phases =

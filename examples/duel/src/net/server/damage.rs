@@ -86,7 +86,8 @@ fn hurt(
     }
     let mut killer = String::new();
     if let Ok((mut score, player)) = scores.get_mut(hit.shooter) {
-        score.kills += 1;
+        // Who stands in the blast of their own rocket has killed nobody.
+        score.kills += u32::from(hit.shooter != victim);
         killer.clone_from(&player.name);
     }
     let news = Killed { killer, victim: victim_name, weapon, headshot: hit.hit.zone == Zone::Head };
@@ -102,12 +103,16 @@ fn respawn(
     tick: Res<CurrentTick>,
     mut commands: Commands,
 ) {
+    // In this tick.
+    let mut begun = Vec::new();
     for (entity, since, mut transform, mut body, mut health, mut life, mut loadout) in &mut dead {
         let ticks = u32::try_from(tick.0.since(since.0)).unwrap_or_default();
         if TICK * ticks < RESPAWN_TIME {
             continue;
         }
-        let at = respawn_point(&arena.spawn_points, living.iter().map(|(other, _)| other.translation));
+        let others = living.iter().map(|(other, _)| other.translation).chain(begun.iter().copied());
+        let at = respawn_point(&arena.spawn_points, others);
+        begun.push(at);
         *transform = Transform::from_translation(at).with_rotation(Quat::from_rotation_y(arena.yaw_at(at)));
         (*body, *health) = (Body::default(), Health(FULL_HEALTH));
         life.begin();

@@ -5,14 +5,14 @@ use alloc::collections::VecDeque;
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_hindsight::{LagCompensationSystems, RejectReason, ShotEvent, ShotId, lightyear::ShotReceived};
 
-use super::tuning::Tuned;
+use super::{arsenal::Arsenal, tuning::Tuned};
 use crate::{game::weapon::Weapon, net::protocol::Loadout};
 
-/// The shooter holds another weapon than the shot says.
+/// The shooter holds another weapon than the shot says, or has only just taken it.
 const WRONG_WEAPON: RejectReason = RejectReason::Game(1);
 
 /// How many shots are remembered: rockets hit seconds later.
-const REMEMBERED: usize = 1024;
+const REMEMBERED: usize = 8192;
 
 /// The weapons of the last shots.
 #[derive(Resource, Default)]
@@ -27,15 +27,18 @@ impl FiredWith {
         self.weapons.get(&shot).copied()
     }
 
+    /// The first word counts: nobody makes another weapon of a shot that is on its way.
     fn note(&mut self, shot: ShotId, weapon: Weapon) {
+        if self.weapons.contains_key(&shot) {
+            return;
+        }
         if self.order.len() == REMEMBERED
             && let Some(oldest) = self.order.pop_front()
         {
             self.weapons.remove(&oldest);
         }
-        if self.weapons.insert(shot, weapon).is_none() {
-            self.order.push_back(shot);
-        }
+        self.weapons.insert(shot, weapon);
+        self.order.push_back(shot);
     }
 }
 
@@ -51,7 +54,7 @@ fn arm_shots(
     mut received: MessageReader<ShotReceived<Weapon>>,
     mut shots: MessageMutator<ShotEvent>,
     mut fired_with: ResMut<FiredWith>,
-    holders: Query<&Loadout>,
+    holders: Query<(&Loadout, &Arsenal)>,
     links: Query<&Tuned>,
 ) {
     for ShotReceived { shot, weapon, .. } in received.read() {
@@ -59,7 +62,10 @@ fn arm_shots(
     }
     for shot in shots.read() {
         let Some(weapon) = fired_with.get(shot.id) else { continue };
-        if holders.get(shot.shooter).is_ok_and(|held| held.weapon != weapon) {
+        if holders
+            .get(shot.shooter)
+            .is_ok_and(|(held, arsenal)| held.weapon != weapon || !arsenal.is_ready(shot.command_tick))
+        {
             shot.refuse(WRONG_WEAPON);
         }
         if let Some(attack) = weapon.attack() {

@@ -132,10 +132,13 @@ fn describe_screen(ui: &mut Ui, shot: &ShotTraced, displayed: Option<&DisplayedS
 }
 
 /// The largest distance, in metres, of a hitbox that was tested from where it was on the screen.
+///
+/// Hitboxes are entities of their own on each side: those of a figure are the same by their place in the list of its bones.
 fn largest_error(shot: &ShotTraced, displayed: &DisplayedShot) -> Option<f32> {
-    let errors = shot.hitboxes.iter().filter_map(|tested| {
-        let shown = displayed.hitboxes.iter().find(|shown| (shown.rig, shown.hitbox) == (tested.rig, tested.hitbox))?;
-        Some(shown.pose.translation.distance(tested.pose.translation))
+    let rigs = shot.hitboxes.chunk_by(|a, b| a.rig == b.rig);
+    let errors = rigs.flat_map(|tested| {
+        let shown = displayed.hitboxes.iter().filter(|shown| shown.rig == tested[0].rig);
+        tested.iter().zip(shown).map(|(tested, shown)| shown.pose.translation.distance(tested.pose.translation))
     });
     errors.max_by(f32::total_cmp)
 }
