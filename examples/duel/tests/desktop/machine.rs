@@ -46,7 +46,8 @@ impl Desktop {
     /// A display of 1000 by 600 pixels.
     pub fn start() -> Self {
         let mut command = Command::new("Xvfb");
-        command.args(["-displayfd", "1", "-screen", "0", "1000x600x24", "-nolisten", "tcp"]);
+        // Without `-noreset` it starts anew, and refuses others, whenever its last client has gone.
+        command.args(["-displayfd", "1", "-screen", "0", "1000x600x24", "-nolisten", "tcp", "-noreset"]);
         let (server, mut stdout) = start(command, "Xvfb");
         let mut number = String::new();
         stdout.read_line(&mut number).expect("Xvfb tells its number");
