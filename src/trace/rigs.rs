@@ -73,7 +73,8 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    const ALL: Self = Self { met: f32::INFINITY, noted: f32::INFINITY };
+    /// All that is near.
+    pub(super) const ALL: Self = Self { met: f32::INFINITY, noted: f32::INFINITY };
 }
 
 impl Past for HistoryBuffer {

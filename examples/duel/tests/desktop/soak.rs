@@ -48,7 +48,7 @@ fn a_long_match_on_a_bad_line_neither_breaks_nor_grows() {
     }
     for state in &last {
         let (on_target, confirmed) = (state["on_target"].as_u64().unwrap(), state["confirmed"].as_u64().unwrap());
-        assert!(on_target > seconds / 4, "nobody plays: {state}");
+        assert!(on_target > seconds / 10, "nobody plays: {state}");
         assert!(confirmed as f64 >= 0.98 * on_target as f64, "{state}");
     }
 }
