@@ -159,7 +159,7 @@ impl LayoutTable {
         let lists = self.layouts.iter().chain(&self.spare);
         let bytes_of = |layout: &Layout| {
             let posing = layout.posing.as_ref().map_or(0, |posing| posing.bytes());
-            let radii = layout.radii.as_deref().map_or(0, |radii| size_of_val(radii));
+            let radii = layout.radii.as_deref().map_or(0, size_of_val);
             layout.hitboxes.capacity() * size_of::<RecordedHitbox>() + radii + posing
         };
         (self.layouts.capacity() + self.spare.capacity()) * size_of::<Layout>() + lists.map(bytes_of).sum::<usize>()
