@@ -1,4 +1,4 @@
-//! What a tick costs with 64 rigs of 19 hitboxes: recording them, and judging shots at them.
+//! What a tick costs with rigs of 19 hitboxes: recording them, and judging shots at them. 64 rigs if nothing else is said.
 //!
 //! `cargo bench --bench record_and_trace`
 
@@ -6,9 +6,14 @@ use core::{hint::black_box, time::Duration};
 
 use std::time::Instant;
 
-use bevy::{ecs::schedule::SingleThreadedExecutor, math::ops, prelude::*};
+use bevy::{
+    ecs::{schedule::SingleThreadedExecutor, system::SystemState},
+    math::ops,
+    prelude::*,
+};
 use bevy_hindsight::{
-    Attack, Blast, Bullet, DisplayedRig, Muzzle, PelletPattern, Piercing, Projectile, SentTicks, SnapshotPair, Swing,
+    Attack, Blast, Bullet, DisplayedRig, Muzzle, PelletPattern, Piercing, Projectile, RewoundFilter, RewoundQuery,
+    SentTicks, SnapshotPair, Swing,
     prelude::*,
     test_app::{TestApp, Verdict},
 };
@@ -17,29 +22,63 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 
 const RIGS: u32 = 64;
 const HITBOXES: u32 = 19;
-const HALF_ARENA: f32 = 50.0;
+
+/// What is in an arena.
+#[derive(Clone, Copy)]
+struct Scene {
+    rigs: u32,
+    /// Half the edge of the square on which they run, in metres.
+    half_width: f32,
+    /// Static boxes.
+    boxes: u32,
+    /// Moving occluders.
+    doors: u32,
+}
+
+impl Scene {
+    /// 64 rigs close together, with boxes around them.
+    const fn small(boxes: u32) -> Self {
+        Self { rigs: RIGS, half_width: 50.0, boxes, doors: 0 }
+    }
+
+    /// A battlefield of 200 × 200 m.
+    const fn large(rigs: u32) -> Self {
+        Self { rigs, half_width: 100.0, boxes: 2_000, doors: 50 }
+    }
+}
 
 /// The golden ratio spreads numbers evenly without chance.
 fn spread(n: u32) -> f32 {
     (n as f32 * 0.618_034).fract()
 }
 
-fn place(n: u32) -> Vec3 {
-    Vec3::new(spread(n) - 0.5, 0.0, spread(n * 7 + 3) - 0.5) * 2.0 * HALF_ARENA
+/// The powers of the plastic number do the same in a plane.
+fn place(n: u32, half_width: f32) -> Vec3 {
+    let [x, z] = [0.754_877_7, 0.569_840_3].map(|part| (n as f32 * part).fract() - 0.5);
+    Vec3::new(x, 0.0, z) * 2.0 * half_width
 }
 
-/// An arena with rigs that have run for a second, and static boxes.
-fn arena(boxes: u32) -> (TestApp, Vec<Entity>) {
+/// An arena with rigs that have run for a second.
+fn arena(scene: Scene) -> (TestApp, Vec<Entity>) {
     let mut app = TestApp::new(64.0);
     app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
         .insert_resource(TimestepMode::Fixed { dt: 1.0 / 64.0, substeps: 1 })
-        .add_systems(FixedUpdate, run);
+        .add_systems(FixedUpdate, (run, slide));
     app.finish();
+    let Scene { rigs, half_width, boxes, doors } = scene;
+    // Those of the small arena lie around it, too.
+    let half_width_of_boxes = half_width.max(100.0);
     for n in 0..boxes {
         let collider = Collider::cuboid(0.5 + spread(n), 1.0, 0.5 + spread(n + 1));
-        app.world_mut().spawn((RigidBody::Fixed, collider, Transform::from_translation(2.0 * place(n + 1_000))));
+        let place = Transform::from_translation(place(n + 1_000, half_width_of_boxes));
+        app.world_mut().spawn((RigidBody::Fixed, collider, place));
     }
-    let rigs = (0..RIGS).map(|n| spawn_rig(app.world_mut(), n)).collect();
+    for n in 0..doors {
+        let place = Transform::from_translation(place(n + 10_000, half_width) + Vec3::Y);
+        let door = (Occluder::default(), RigidBody::KinematicPositionBased, Collider::cuboid(0.6, 1.1, 0.05));
+        app.world_mut().spawn((door, place));
+    }
+    let rigs = (0..rigs).map(|n| spawn_rig(app.world_mut(), place(n, half_width))).collect();
     for _ in 0..80 {
         app.tick();
     }
@@ -47,8 +86,8 @@ fn arena(boxes: u32) -> (TestApp, Vec<Entity>) {
 }
 
 /// A figure of capsules, in two levels below its root.
-fn spawn_rig(world: &mut World, n: u32) -> Entity {
-    let rig = world.spawn((Rig, Transform::from_translation(place(n)))).id();
+fn spawn_rig(world: &mut World, place: Vec3) -> Entity {
+    let rig = world.spawn((Rig, Transform::from_translation(place))).id();
     let spine = world.spawn((Transform::from_xyz(0.0, 0.9, 0.0), ChildOf(rig))).id();
     for part in 0..HITBOXES {
         let height = 0.1 * part as f32 - 0.9;
@@ -66,9 +105,16 @@ fn run(mut rigs: Query<&mut Transform, With<Rig>>) {
     }
 }
 
+fn slide(mut doors: Query<&mut Transform, With<Occluder>>, tick: Res<CurrentTick>) {
+    for (n, mut transform) in (0_u8..).zip(&mut doors) {
+        let step = 0.05 * ops::sin(tick.0.0 as f32 * 0.05 + f32::from(n));
+        transform.translation.x += step;
+    }
+}
+
 /// The rig that the shot of this number is aimed at.
 fn target_of(rigs: &[Entity], n: u32) -> Entity {
-    rigs[((n * 13 + 5) % RIGS) as usize]
+    rigs[(n as usize * 13 + 5) % rigs.len()]
 }
 
 /// Shots from the chests of rigs at those of others, as they were up to 250 ms ago.
@@ -77,7 +123,7 @@ fn shots(app: &TestApp, rigs: &[Entity], count: u32) -> Vec<ShotEvent> {
     let chest = |rig| app.world().get::<Transform>(rig).expect("it has a place").translation + Vec3::Y;
     (0..count)
         .map(|n| {
-            let (shooter, target) = (rigs[(n % RIGS) as usize], target_of(rigs, n));
+            let (shooter, target) = (rigs[n as usize % rigs.len()], target_of(rigs, n));
             let aside = Vec3::Y * ops::sin(n as f32);
             let ray = chest(target) - chest(shooter) + aside * 0.3;
             let view = ViewTime::before(now, f64::from(16.0 * spread(n)));
@@ -146,17 +192,64 @@ fn measure(app: &mut TestApp, rigs: &[Entity], count: u32, ticks: u64) -> Durati
 }
 
 fn record(criterion: &mut Criterion) {
-    let (mut app, rigs) = arena(0);
-    watch(&mut app, LagCompensationSystems::RecordHistory, LagCompensationSystems::RecordHistory);
-    criterion.bench_function("record 64 rigs of 19 hitboxes", |bencher| {
-        bencher.iter_custom(|ticks| measure(&mut app, &rigs, 0, ticks));
-    });
+    for rigs in [RIGS, 256, 1_024] {
+        let (mut app, rigs) = arena(Scene { rigs, ..Scene::small(0) });
+        watch(&mut app, LagCompensationSystems::RecordHistory, LagCompensationSystems::RecordHistory);
+        criterion.bench_function(&format!("record {} rigs of 19 hitboxes", rigs.len()), |bencher| {
+            bencher.iter_custom(|ticks| measure(&mut app, &rigs, 0, ticks));
+        });
+    }
+}
+
+/// On a battlefield, with each shot at a view time of its own: questions of a game, shots through messages, and whole ticks of
+/// the plugin.
+fn battlefield(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("on 200 × 200 m with 2,000 walls and 50 doors");
+    for rigs in [RIGS, 256, 1_024] {
+        const RAYS: u32 = 128;
+        let (mut app, rigs) = arena(Scene::large(rigs));
+        let shots = shots(&app, &rigs, RAYS);
+        let rays = shots.iter().filter_map(|shot| {
+            let ray = Ray3d::new(shot.origin, Dir3::new(shot.direction).ok()?);
+            Some((shot.shooter, shot.view_time?, ray))
+        });
+        let rays: Vec<_> = rays.collect();
+        let mut state = SystemState::<RewoundQuery>::new(app.world_mut());
+        let query = state.get(app.world()).expect("its resources are there");
+        group.throughput(Throughput::Elements(u64::from(RAYS)));
+        group.bench_function(BenchmarkId::from_parameter(format!("{RAYS} rays, {} rigs", rigs.len())), |bencher| {
+            bencher.iter(|| {
+                for (shooter, view, ray) in &rays {
+                    let filter = RewoundFilter::new().fired_by(*shooter);
+                    black_box(query.cast_ray(*view, *ray, 200.0, &filter));
+                }
+            });
+        });
+    }
+    for (rigs, count) in [(RIGS, 128), (256, 128), (1_024, 128), (1_024, 1_024)] {
+        let (mut app, rigs) = arena(Scene::large(rigs));
+        watch(&mut app, LagCompensationSystems::AdmitShots, LagCompensationSystems::ReportVerdicts);
+        group.throughput(Throughput::Elements(u64::from(count)));
+        group.bench_function(BenchmarkId::from_parameter(format!("{count} shots, {} rigs", rigs.len())), |bencher| {
+            bencher.iter_custom(|ticks| measure(&mut app, &rigs, count, ticks));
+        });
+    }
+    for (rigs, count) in [(RIGS, 16), (256, 128), (1_024, 1_024)] {
+        let (mut app, rigs) = arena(Scene::large(rigs));
+        watch(&mut app, LagCompensationSystems::RecordHistory, LagCompensationSystems::ReportVerdicts);
+        group.throughput(Throughput::Elements(1));
+        let id = BenchmarkId::from_parameter(format!("a whole tick, {count} shots, {} rigs", rigs.len()));
+        group.bench_function(id, |bencher| {
+            bencher.iter_custom(|ticks| measure(&mut app, &rigs, count, ticks));
+        });
+    }
+    group.finish();
 }
 
 fn trace(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("judge shots at 64 rigs of 19 hitboxes");
     for boxes in [0, 2_000] {
-        let (mut app, rigs) = arena(boxes);
+        let (mut app, rigs) = arena(Scene::small(boxes));
         watch(&mut app, LagCompensationSystems::AdmitShots, LagCompensationSystems::ReportVerdicts);
         for count in [1, 128] {
             group.throughput(Throughput::Elements(u64::from(count)));
@@ -172,7 +265,7 @@ fn trace(criterion: &mut Criterion) {
 fn refuse(criterion: &mut Criterion) {
     const SHOTS: u32 = 128;
     let mut group = criterion.benchmark_group("refuse shots at 64 rigs of 19 hitboxes");
-    let (mut app, rigs) = arena(0);
+    let (mut app, rigs) = arena(Scene::small(0));
     for rig in &rigs {
         app.world_mut().entity_mut(*rig).insert(Muzzle::at(Vec3::Y));
     }
@@ -208,7 +301,7 @@ fn refuse(criterion: &mut Criterion) {
 fn weapons(criterion: &mut Criterion) {
     const SHOTS: u32 = 128;
     let mut group = criterion.benchmark_group("weapons at 64 rigs of 19 hitboxes");
-    let (mut app, rigs) = arena(0);
+    let (mut app, rigs) = arena(Scene::small(0));
     watch(&mut app, LagCompensationSystems::AdmitShots, LagCompensationSystems::ReportVerdicts);
     group.throughput(Throughput::Elements(u64::from(SHOTS)));
     let attacks = [
@@ -237,7 +330,7 @@ fn weapons(criterion: &mut Criterion) {
 fn projectiles(criterion: &mut Criterion) {
     const ROCKETS: u32 = 1_000;
     let mut group = criterion.benchmark_group("1,000 projectiles at 64 rigs of 19 hitboxes");
-    let (mut app, rigs) = arena(0);
+    let (mut app, rigs) = arena(Scene::small(0));
     watch(&mut app, LagCompensationSystems::TraceShots, LagCompensationSystems::TraceShots);
     group.throughput(Throughput::Elements(u64::from(ROCKETS)));
     let mut launch = |ticks: u64, catching_up: bool| {
@@ -275,5 +368,5 @@ fn projectiles(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, record, trace, refuse, weapons, projectiles);
+criterion_group!(benches, record, battlefield, trace, refuse, weapons, projectiles);
 criterion_main!(benches);

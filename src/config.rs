@@ -29,7 +29,7 @@ pub struct LagCompensationConfig {
     /// How far back the server remembers, and so the oldest view time that it judges. Default: 1 s, at any tick rate.
     ///
     /// Too low, and players on slow connections have all their shots refused; too high, and players are hit by what an
-    /// opponent saw long ago, and memory grows with it (in proportion; about 43 kB per second at 64 Hz for a rig of 19
+    /// opponent saw long ago, and memory grows with it (in proportion; about 40 kB per second at 64 Hz for a rig of 19
     /// hitboxes, 17 kB in compact storage). At least one tick is kept, and at most a minute at 128 Hz.
     pub history: Duration,
     /// The longest way that a shot is traced, in metres. Default: 1,000. Shots with a longer range end there.

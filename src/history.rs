@@ -1,5 +1,6 @@
 //! The past: one record of each rig for each tick, and how it is looked up.
 
+mod index;
 mod layout;
 mod lineage;
 #[cfg(test)]
@@ -10,15 +11,20 @@ mod record;
 mod ring;
 mod sample;
 mod segment;
+mod sieve;
+mod spots;
 mod tombstone;
+mod tree;
+mod whereabouts;
 mod write;
 
-use bevy::prelude::*;
+use bevy::{math::bounding::Aabb3d, prelude::*};
 
 use crate::{hitbox::DisplayParameters, time::Tick};
 use layout::{Layout, LayoutTable, RigState};
-use poses::{Frame, PoseStore};
+use poses::{Frame, PoseStore, Poses};
 
+pub(crate) use index::BoxIndex;
 pub(crate) use layout::RecordedHitbox;
 pub(crate) use lineage::Lineage;
 pub use poses::PoseStorage;
@@ -29,7 +35,10 @@ pub(crate) use sample::SAMPLES;
 pub use sample::{RewoundHitbox, Sample};
 pub use segment::BeginSegment;
 pub(crate) use segment::{SpeedLimit, begin_segment};
+pub(crate) use spots::RigIndex;
 pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
+pub(crate) use tree::Beam;
+pub(crate) use whereabouts::Whereabouts;
 
 /// The last second of a [`Rig`](crate::Rig): where its hitboxes stood after each tick, and what they were.
 ///
@@ -68,6 +77,7 @@ pub struct HistoryBuffer {
     segment_ends: bool,
     /// What each hitbox of the newest record hung on below the rig, to find those with another parent.
     hitbox_lineages: Vec<Lineage>,
+    whereabouts: Whereabouts,
 }
 
 /// What a record says of the whole rig.
@@ -139,6 +149,14 @@ impl HistoryBuffer {
         Some(self.latest?.state.segment)
     }
 
+    /// A box that holds the rough bounds of every [`Sample`] of this history.
+    fn bounds(&self) -> Aabb3d {
+        match self.layouts.largest_of_several() {
+            Some(largest) => self.whereabouts.bounds_of_blends(largest),
+            None => self.whereabouts.bounds(),
+        }
+    }
+
     fn layout(&self, slot: usize) -> &Layout {
         self.layouts.get(self.records[slot].layout)
     }
@@ -148,9 +166,9 @@ impl HistoryBuffer {
         Isometry3d::new(translation, Quat::from_array(rotation))
     }
 
-    /// The pose of a hitbox in a record, relative to the root.
-    fn pose(&self, slot: usize, index: usize) -> Isometry3d {
-        self.poses.read(slot * self.stride + index, self.frame(slot))
+    /// The poses of all hitboxes in a record, relative to the root.
+    fn poses(&self, slot: usize) -> Poses<'_> {
+        self.poses.range(slot * self.stride..(slot + 1) * self.stride, self.frame(slot))
     }
 
     fn frame(&self, slot: usize) -> Frame {

@@ -8,7 +8,7 @@ use bevy::{
 
 use crate::{
     config::LagCompensationConfig,
-    history::{Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
+    history::{RigIndex, Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
     schedule::LagCompensationSystems,
     shot::{
         AdmittedShots, HitConfirmed, HitRejected, ProjectileEnded, ProjectileLaunched, SentTicks, ShotEvent,
@@ -117,6 +117,7 @@ pub(crate) fn init_records(app: &mut App) {
     app.init_resource::<CurrentTick>()
         .init_resource::<ShotTracing>()
         .init_resource::<SentTicks>()
+        .init_resource::<RigIndex>()
         .init_resource::<Tombstones>()
         .add_observer(begin_segment)
         .add_observer(bury_rig);

@@ -22,6 +22,17 @@ pub fn interpolate(from: Isometry3d, to: Isometry3d, t: f32) -> Isometry3d {
     }
 }
 
+/// The place of what [`interpolate`] gives, to the last bit. The rotation takes ten times as long.
+pub(crate) fn interpolate_place(from: Vec3A, to: Vec3A, t: f32) -> Vec3A {
+    if t <= 0.0 {
+        from
+    } else if t >= 1.0 {
+        to
+    } else {
+        from.lerp(to, t)
+    }
+}
+
 /// The pose of a transform, without its scale.
 pub(crate) fn of(transform: &Transform) -> Isometry3d {
     Isometry3d::new(transform.translation, transform.rotation)

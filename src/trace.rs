@@ -32,7 +32,7 @@ use crate::{
     weapon::Attack,
 };
 use arena::Arena;
-use occluders::{begin_segment, bury_occluder, remember_standing};
+use occluders::{OccluderIndex, begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
 use sustained::Kind;
@@ -50,6 +50,7 @@ pub(crate) use sustained::{SustainedAttacks, continue_attacks, release_trigger};
 pub(crate) fn init_occluders(app: &mut App) {
     app.register_required_components::<Occluder, OccluderHistory>();
     app.init_resource::<OccluderTombstones>()
+        .init_resource::<OccluderIndex>()
         .add_observer(begin_segment)
         .add_observer(remember_standing)
         .add_observer(bury_occluder)

@@ -88,3 +88,15 @@ fn outside_of_what_is_remembered_nobody_is_there_and_the_evidence_says_so() {
         assert_eq!((cast.evidence.rigs[0].is_some(), cast.blocker.is_some()), (remembered, true), "tick {tick}");
     }
 }
+
+#[test]
+fn the_nearest_things_are_found_however_far_off() {
+    let mut lane = Lane::new();
+    let (near, wall) = (lane.near, lane.wall);
+    let cast = lane.app.world_mut().run_system_once(|query: RewoundQuery| {
+        query.closest_point(ViewTime::at(Tick(10)), Vec3::ZERO, f32::INFINITY, &RewoundFilter::new())
+    });
+    let cast = cast.expect("the question can be asked");
+    assert_eq!(cast.hit.map(|hit| (hit.rig, hit.zone)), Some((near, Zone::Head)));
+    assert_eq!(cast.blocker.and_then(|wall| wall.entity), Some(wall));
+}

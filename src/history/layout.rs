@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use bevy::prelude::*;
+use bevy::{math::Vec4, prelude::*};
 
 use super::posing::Posing;
 use crate::{
@@ -46,8 +46,37 @@ pub(super) struct Layout {
     /// The middle of the hitboxes as they stood when the layout was new, relative to the root.
     pub(super) center: Vec3,
     pub(super) hitboxes: Vec<RecordedHitbox>,
+    /// The radii of the balls around them in groups of four, if they can be looked at so: of those that cannot be hit, and of what
+    /// is free, less than nothing.
+    pub(super) radii: Option<Box<[Vec4]>>,
     /// How they are posed, if by a rule.
     pub(super) posing: Option<Box<Posing>>,
+}
+
+impl Layout {
+    /// The index of a hitbox; it is probably `guess`.
+    pub(super) fn index_of(&self, entity: Entity, guess: usize) -> Option<usize> {
+        let hitboxes = &self.hitboxes;
+        let guess = Some(guess).filter(|guess| hitboxes.get(*guess).is_some_and(|hitbox| hitbox.entity == entity));
+        guess.or_else(|| hitboxes.iter().position(|hitbox| hitbox.entity == entity))
+    }
+
+    /// Those that are not blended with what they were before must be looked at one by one.
+    fn list_radii(&mut self, with_radii: bool) {
+        if !with_radii || self.hitboxes.iter().any(|hitbox| hitbox.is_fresh) {
+            self.radii = None;
+            return;
+        }
+        let groups = self.hitboxes.len().div_ceil(4);
+        let radii = self.radii.take().filter(|radii| radii.len() == groups);
+        let mut radii = radii.unwrap_or_else(|| vec![Vec4::ZERO; groups].into());
+        for (radii, group) in radii.iter_mut().zip(self.hitboxes.chunks(4)) {
+            let of = |lane: usize| group.get(lane).filter(|hitbox| hitbox.hittable);
+            let of = |lane| of(lane).map_or(f32::NEG_INFINITY, |hitbox| hitbox.shape.bounding_radius());
+            *radii = Vec4::new(of(0), of(1), of(2), of(3));
+        }
+        self.radii = Some(radii);
+    }
 }
 
 /// Every layout that some record still follows, oldest first.
@@ -71,6 +100,7 @@ impl LayoutTable {
         hitboxes: &[RecordedHitbox],
         posing: Option<&Posing>,
         center: impl FnOnce() -> Vec3,
+        with_radii: bool,
     ) -> u32 {
         let is_newest = |newest: &Layout| {
             let pairs = newest.hitboxes.iter().zip(hitboxes);
@@ -88,6 +118,7 @@ impl LayoutTable {
             layout.center = center();
             layout.hitboxes.clear();
             layout.hitboxes.extend_from_slice(hitboxes);
+            layout.list_radii(with_radii);
             match (&mut layout.posing, posing) {
                 (Some(spare), Some(posing)) => spare.copy_from(posing),
                 (spare, posing) => *spare = posing.cloned().map(Box::new),
@@ -116,12 +147,20 @@ impl LayoutTable {
         &self.layouts[number.wrapping_sub(self.first) as usize]
     }
 
+    /// The radius of the largest hitbox of all layouts, if there are several.
+    pub(super) fn largest_of_several(&self) -> Option<f32> {
+        let hitboxes = self.layouts.iter().flat_map(|layout| &layout.hitboxes);
+        let largest = || hitboxes.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
+        (self.layouts.len() > 1).then(largest)
+    }
+
     /// Memory of all lists.
     pub(super) fn bytes(&self) -> usize {
         let lists = self.layouts.iter().chain(&self.spare);
         let bytes_of = |layout: &Layout| {
             let posing = layout.posing.as_ref().map_or(0, |posing| posing.bytes());
-            layout.hitboxes.capacity() * size_of::<RecordedHitbox>() + posing
+            let radii = layout.radii.as_deref().map_or(0, size_of_val);
+            layout.hitboxes.capacity() * size_of::<RecordedHitbox>() + radii + posing
         };
         (self.layouts.capacity() + self.spare.capacity()) * size_of::<Layout>() + lists.map(bytes_of).sum::<usize>()
     }
@@ -139,10 +178,10 @@ mod tests {
     #[test]
     fn an_unchanged_layout_is_stored_once() {
         let mut table = LayoutTable::default();
-        let first = table.number_of(RigState::default(), &ball(0.1), None, Vec3::default);
-        assert_eq!(table.number_of(RigState::default(), &ball(0.1), None, Vec3::default), first);
+        let first = table.number_of(RigState::default(), &ball(0.1), None, Vec3::default, true);
+        assert_eq!(table.number_of(RigState::default(), &ball(0.1), None, Vec3::default, true), first);
         assert_eq!(
-            table.number_of(RigState::default(), &ball(0.1 * (1.0 + 1e-6)), None, Vec3::default),
+            table.number_of(RigState::default(), &ball(0.1 * (1.0 + 1e-6)), None, Vec3::default, true),
             first,
             "rounding"
         );
@@ -153,9 +192,9 @@ mod tests {
     fn changed_layouts_live_until_they_are_forgotten() {
         let mut table = LayoutTable::default();
         let dead = RigState { alive: false, segment: 1, ..default() };
-        let first = table.number_of(RigState::default(), &ball(0.1), None, Vec3::default);
-        let second = table.number_of(RigState::default(), &ball(0.2), None, Vec3::default);
-        let third = table.number_of(dead, &ball(0.2), None, Vec3::default);
+        let first = table.number_of(RigState::default(), &ball(0.1), None, Vec3::default, true);
+        let second = table.number_of(RigState::default(), &ball(0.2), None, Vec3::default, true);
+        let third = table.number_of(dead, &ball(0.2), None, Vec3::default, true);
         assert_eq!((second, third), (first + 1, first + 2));
         table.forget_before(second);
         assert_eq!(table.get(second).hitboxes, ball(0.2));

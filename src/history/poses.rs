@@ -1,11 +1,16 @@
 //! How the poses of records are stored.
 
-use bevy::{math::Vec3A, prelude::*};
+use core::ops::Range;
+
+use bevy::{
+    math::{Vec3A, Vec4},
+    prelude::*,
+};
 
 /// How exactly poses are remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub enum PoseStorage {
-    /// As they are, in 32 bytes a pose.
+    /// As they are, in 28 bytes a pose.
     #[default]
     Full,
     /// In 11 bytes a pose: positions relative to the rig in 16 bits an axis, rotations by their three smallest components in
@@ -16,11 +21,55 @@ pub enum PoseStorage {
     Compact,
 }
 
+/// The places of four poses: their coordinates along X, Y and Z. Apart from the rotations, which few questions come to, and four at
+/// a time, as processors like it.
+pub(super) type Places = [Vec4; 3];
+
 /// The poses of all slots of a ring.
 #[derive(Debug)]
 pub(super) enum PoseStore {
-    Full(Vec<Isometry3d>),
+    Full { places: Vec<Places>, rotations: Vec<Quat> },
     Compact { positions: Vec<[i16; 3]>, rotations: Vec<[u8; 5]> },
+}
+
+/// The poses of one record.
+#[derive(Clone, Copy)]
+pub(super) enum Poses<'a> {
+    Full { places: &'a [Places], rotations: &'a [Quat] },
+    Compact { positions: &'a [[i16; 3]], rotations: &'a [[u8; 5]], frame: Frame },
+}
+
+impl<'a> Poses<'a> {
+    pub(super) fn read(&self, index: usize) -> Isometry3d {
+        match self {
+            Self::Full { rotations, .. } => Isometry3d { translation: self.place(index), rotation: rotations[index] },
+            Self::Compact { rotations, .. } => {
+                Isometry3d { translation: self.place(index), rotation: unpack_rotation(rotations[index]) }
+            }
+        }
+    }
+
+    /// All places in groups, if they are stored so.
+    pub(super) fn places(&self) -> Option<&'a [Places]> {
+        match self {
+            Self::Full { places, .. } => Some(places),
+            Self::Compact { .. } => None,
+        }
+    }
+
+    /// The place of a pose alone.
+    pub(super) fn place(&self, index: usize) -> Vec3A {
+        match self {
+            Self::Full { places, .. } => {
+                let [x, y, z] = places[index / PoseStore::GROUP].map(|axis| axis[index % PoseStore::GROUP]);
+                Vec3A::new(x, y, z)
+            }
+            Self::Compact { positions, frame, .. } => {
+                let [x, y, z] = positions[index].map(|number| f32::from(number) / f32::from(i16::MAX));
+                Vec3A::from(frame.center) + Vec3A::new(x, y, z) * frame.radius
+            }
+        }
+    }
 }
 
 /// What compact positions are relative to: all of them lie within `radius` of `center`.
@@ -32,39 +81,60 @@ pub(super) struct Frame {
 
 impl Default for PoseStore {
     fn default() -> Self {
-        Self::Full(Vec::new())
+        Self::Full { places: Vec::new(), rotations: Vec::new() }
     }
 }
 
 impl PoseStore {
+    const GROUP: usize = 4;
+
+    /// How many poses are stored for a slot that needs so many.
+    pub(super) fn stride(storage: PoseStorage, poses: usize) -> usize {
+        match storage {
+            PoseStorage::Full => poses.next_multiple_of(Self::GROUP),
+            PoseStorage::Compact => poses,
+        }
+    }
+
     pub(super) fn with_len(storage: PoseStorage, len: usize) -> Self {
         match storage {
-            PoseStorage::Full => Self::Full(vec![Isometry3d::IDENTITY; len]),
+            PoseStorage::Full => {
+                let places = vec![[Vec4::ZERO; 3]; len.div_ceil(Self::GROUP)];
+                Self::Full { places, rotations: vec![Quat::IDENTITY; len] }
+            }
             PoseStorage::Compact => Self::Compact { positions: vec![[0; 3]; len], rotations: vec![[0; 5]; len] },
         }
     }
 
     pub(super) fn storage(&self) -> PoseStorage {
         match self {
-            Self::Full(_) => PoseStorage::Full,
+            Self::Full { .. } => PoseStorage::Full,
             Self::Compact { .. } => PoseStorage::Compact,
         }
     }
 
-    pub(super) fn read(&self, index: usize, frame: Frame) -> Isometry3d {
+    /// Some of the poses, from the beginning of a group on; all of them are in the same frame.
+    pub(super) fn range(&self, range: Range<usize>, frame: Frame) -> Poses<'_> {
         match self {
-            Self::Full(poses) => poses[index],
+            Self::Full { places, rotations } => {
+                let groups = range.start / Self::GROUP..range.end.div_ceil(Self::GROUP);
+                Poses::Full { places: &places[groups], rotations: &rotations[range] }
+            }
             Self::Compact { positions, rotations } => {
-                let [x, y, z] = positions[index].map(|number| f32::from(number) / f32::from(i16::MAX));
-                let translation = Vec3A::from(frame.center) + Vec3A::new(x, y, z) * frame.radius;
-                Isometry3d { translation, rotation: unpack_rotation(rotations[index]) }
+                Poses::Compact { positions: &positions[range.clone()], rotations: &rotations[range], frame }
             }
         }
     }
 
     pub(super) fn write(&mut self, index: usize, pose: Isometry3d, frame: Frame) {
         match self {
-            Self::Full(poses) => poses[index] = pose,
+            Self::Full { places, rotations } => {
+                let group = &mut places[index / Self::GROUP];
+                for (axis, place) in group.iter_mut().enumerate() {
+                    place[index % Self::GROUP] = pose.translation[axis];
+                }
+                rotations[index] = pose.rotation;
+            }
             Self::Compact { positions, rotations } => {
                 let relative = (Vec3::from(pose.translation) - frame.center) / frame.radius.max(f32::MIN_POSITIVE);
                 // `as` saturates.
@@ -74,23 +144,26 @@ impl PoseStore {
         }
     }
 
-    /// Copies a pose of another store; exactly, if both store it in the same way.
-    pub(super) fn copy(&mut self, to: usize, other: &Self, from: usize, frame: Frame) {
+    /// Copies poses of another store, from the beginning of a group on; exactly, if both store them in the same way.
+    pub(super) fn copy(&mut self, to: usize, other: &Self, from: Range<usize>, frame: Frame) {
         match (self, other) {
             (
                 Self::Compact { positions, rotations },
                 Self::Compact { positions: other_positions, rotations: other_rotations },
             ) => {
-                positions[to] = other_positions[from];
-                rotations[to] = other_rotations[from];
+                positions[to..to + from.len()].copy_from_slice(&other_positions[from.clone()]);
+                rotations[to..to + from.len()].copy_from_slice(&other_rotations[from]);
             }
-            (store, other) => store.write(to, other.read(from, frame), frame),
+            (store, other) => {
+                let poses = other.range(from.clone(), frame);
+                (0..from.len()).for_each(|index| store.write(to + index, poses.read(index), frame));
+            }
         }
     }
 
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Full(poses) => size_of_val(poses.as_slice()),
+            Self::Full { places, rotations } => size_of_val(places.as_slice()) + size_of_val(rotations.as_slice()),
             Self::Compact { positions, rotations } => {
                 size_of_val(positions.as_slice()) + size_of_val(rotations.as_slice())
             }
@@ -161,7 +234,7 @@ mod tests {
             let pose = Isometry3d::new(Vec3::from(position) + frame.center, rotation.normalize());
             let mut store = PoseStore::with_len(PoseStorage::Compact, 1);
             store.write(0, pose, frame);
-            let back = store.read(0, frame);
+            let back = store.range(0..1, frame).read(0);
             // Positions 500 m away have steps of 0.03 mm of their own.
             prop_assert!(back.translation.distance(pose.translation) < 2.6 / 37_000.0 + 1e-4);
             // In `f64`: near zero, the angle between `f32` rotations is mostly rounding.

@@ -1,9 +1,12 @@
 //! The system that writes history.
 
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::{
+    ecs::{entity_disabling::Disabled, query::QueryData, system::SystemParam},
+    prelude::*,
+};
 
 use super::{
-    HistoryBuffer, Lineage, RecordedHitbox, SpeedLimit,
+    HistoryBuffer, Lineage, RecordedHitbox, RigIndex, SpeedLimit,
     posing::{Part, Posing},
     write::{Retention, RigRecord},
 };
@@ -17,12 +20,25 @@ use crate::{
 /// Lists kept between ticks for their memory.
 #[derive(Default)]
 pub(crate) struct Scratch {
+    /// With the transform of their parents; of the rig, its own.
     open: Vec<(Entity, WorldTransform, Lineage)>,
     hitboxes: Vec<RecordedHitbox>,
     poses: Vec<Isometry3d>,
     lineages: Vec<Lineage>,
     /// What hitboxes hang on, if the rig is posed by a rule.
     parts: Vec<Part>,
+}
+
+/// An entity of a hierarchy.
+#[derive(QueryData)]
+pub(crate) struct Node {
+    transform: Option<&'static Transform>,
+    children: Option<&'static Children>,
+    is_rig: Has<Rig>,
+    hitbox: Option<&'static Hitbox>,
+    scale: Option<&'static HitboxScale>,
+    unhittable: Has<Unhittable>,
+    collider_off: Has<ColliderOff>,
 }
 
 /// The hierarchy of entities as it is now, `Transform`s included.
@@ -32,8 +48,8 @@ pub(crate) struct Scratch {
 pub(crate) struct Hierarchy<'w, 's> {
     transforms: Query<'w, 's, &'static Transform>,
     parents: Query<'w, 's, &'static ChildOf>,
-    children: Query<'w, 's, &'static Children>,
-    hitboxes: Query<'w, 's, (&'static Hitbox, Option<&'static HitboxScale>, Has<Unhittable>, Has<ColliderOff>)>,
+    /// All of an entity below a rig in one look, since each look takes about as long as all else that is done with it.
+    nodes: Query<'w, 's, Node>,
     bones: Query<'w, 's, &'static Bone>,
     rigs: Query<'w, 's, (), With<Rig>>,
 }
@@ -69,16 +85,24 @@ impl Hierarchy<'_, '_> {
     /// rig is `ruled`.
     fn list_hitboxes(&self, rig: Entity, root: WorldTransform, hittable: bool, ruled: bool, scratch: &mut Scratch) {
         scratch.open.push((rig, root, Lineage::NONE));
-        while let Some((entity, transform, lineage)) = scratch.open.pop() {
-            if let Ok((hitbox, scale, unhittable, collider_off)) = self.hitboxes.get(entity) {
+        while let Some((entity, parent, lineage)) = scratch.open.pop() {
+            let Ok(node) = self.nodes.get(entity) else { continue };
+            let is_root = entity == rig;
+            if node.is_rig && !is_root {
+                continue;
+            }
+            let local = || node.transform.copied().unwrap_or_default();
+            let transform = if is_root { parent } else { parent.child(&local()) };
+            if let Some(hitbox) = node.hitbox {
                 let world = transform.child(&Transform::from_isometry(hitbox.offset)).to_transform();
-                let shape = hitbox.shape.scaled(scale.map_or(world.scale, |scale| scale.apply_to(world.scale)));
+                let scale = node.scale.map_or(world.scale, |scale| scale.apply_to(world.scale));
+                let shape = hitbox.shape.scaled(scale);
                 if shape.is_sound() && world.translation.is_finite() && world.rotation.is_finite() {
                     scratch.hitboxes.push(RecordedHitbox {
                         entity,
                         zone: hitbox.zone,
                         shape,
-                        hittable: hittable && !unhittable && !collider_off,
+                        hittable: hittable && !node.unhittable && !node.collider_off,
                         is_fresh: false,
                     });
                     scratch.poses.push(pose::of(&world));
@@ -90,11 +114,9 @@ impl Hierarchy<'_, '_> {
                     warn_once!("the hitbox of `{entity}` cannot be hit: {shape:?} at {world:?}");
                 }
             }
-            let below = lineage.below(entity.to_bits());
-            for child in self.children.get(entity).into_iter().flatten().rev() {
-                if !self.rigs.contains(*child) {
-                    scratch.open.push((*child, transform.child(&self.local(*child)), below));
-                }
+            if let Some(children) = node.children {
+                let below = lineage.below(entity.to_bits());
+                scratch.open.extend(children.iter().rev().map(|child| (child, transform, below)));
             }
         }
     }
@@ -125,7 +147,7 @@ impl HistoryBuffer {
     fn mark_fresh(&mut self, scratch: &mut Scratch) {
         let hitboxes = scratch.hitboxes.iter_mut().zip(&scratch.lineages).enumerate();
         for (index, (hitbox, lineage)) in hitboxes.filter(|_| !self.is_empty()) {
-            let before = self.index_of(self.ring.slot(0), hitbox.entity, index);
+            let before = self.layout(self.ring.slot(0)).index_of(hitbox.entity, index);
             hitbox.is_fresh = before.is_some_and(|before| self.hitbox_lineages[before] != *lineage);
         }
         self.hitbox_lineages.clone_from(&scratch.lineages);
@@ -141,7 +163,9 @@ pub(crate) fn record_history(
         (Entity, &mut HistoryBuffer, &Life, Has<Unhittable>, Option<(&DisplayRule, &DisplayParameters)>),
         With<Rig>,
     >,
+    disabled: Query<(Entity, &HistoryBuffer), (With<Rig>, With<Disabled>)>,
     hierarchy: Hierarchy,
+    mut index: ResMut<RigIndex>,
     mut scratch: Local<Scratch>,
 ) {
     let retention = Retention {
@@ -150,6 +174,7 @@ pub(crate) fn record_history(
         storage: config.storage,
         speed_limit: SpeedLimit::new(config.max_speed, time.timestep()),
     };
+    index.begin(tick.0, retention.capacity);
     for (rig, mut history, life, unhittable, rule) in &mut rigs {
         let root = hierarchy.in_world(rig);
         scratch.hitboxes.clear();
@@ -174,7 +199,13 @@ pub(crate) fn record_history(
         if let Some((posing, _)) = posing {
             scratch.parts = posing.parts;
         }
+        index.put(rig, &history);
     }
+    // They may be enabled again before the next record.
+    for (rig, history) in &disabled {
+        index.put_disabled(rig, history);
+    }
+    index.finish();
 }
 
 #[cfg(test)]
@@ -188,6 +219,7 @@ mod tests {
     fn world() -> World {
         let mut world = World::new();
         world.init_resource::<CurrentTick>();
+        world.init_resource::<RigIndex>();
         world.init_resource::<Time<Fixed>>();
         world.init_resource::<LagCompensationConfig>();
         world

@@ -8,10 +8,10 @@ use bevy::{
     prelude::*,
 };
 
-use super::{HistoryBuffer, RecordedHitbox, poses::Frame};
+use super::{Beam, HistoryBuffer, RecordedHitbox, sieve::Sieve};
 use crate::{
     hitbox::{DisplayParameters, LifeNumber, Zone},
-    pose::interpolate,
+    pose::{interpolate, interpolate_place},
     shape::Shape,
     time::{Tick, ViewTime},
 };
@@ -147,7 +147,7 @@ impl HistoryBuffer {
 
     /// The blend of two records, each with its age and tick, unless they must not be blended.
     fn blend(&self, (older, start): (usize, Tick), (newer, end): (usize, Tick), view: ViewTime) -> Blend {
-        let [older, newer] = [older, newer].map(|age| self.ring.slot(age));
+        let (older, newer) = (self.ring.slot(older), self.ring.slot(newer));
         let span = end.since(start);
         if span <= 0 || self.layout(older).state.segment != self.layout(newer).state.segment {
             return Blend::held(older);
@@ -211,49 +211,71 @@ impl<'a> Sample<'a> {
 
     /// A ball that holds all hitboxes, in the space of the rig.
     fn relative_bounds(&self) -> BoundingSphere {
-        let ball = |Frame { center, radius }| BoundingSphere::new(center, radius);
-        let (older, newer) = (self.history.frame(self.blend.older), self.history.frame(self.blend.newer));
-        let layout = |slot: usize| self.history.records[slot].layout;
-        if layout(self.blend.older) == layout(self.blend.newer) {
-            ball(Frame { radius: older.radius.max(newer.radius), ..older })
-        } else {
-            // Until the newer record, hitboxes keep their older shapes, and one that only the older record has stays where
-            // it is.
-            let hittable = self.history.layout(self.blend.older).hitboxes.iter().filter(|hitbox| hitbox.hittable);
-            let largest = hittable.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
-            ball(older).merge(&ball(Frame { radius: newer.radius + largest, ..newer }))
+        let Blend { older, newer, .. } = self.blend;
+        let records = &self.history.records;
+        let layout = self.history.layout(older);
+        let (radius, newer_radius) = (records[older].radius, records[newer].radius);
+        if records[older].layout == records[newer].layout {
+            return BoundingSphere::new(layout.center, radius.max(newer_radius));
         }
+        // Until the newer record, hitboxes keep their older shapes, and one that only the older record has stays where it is.
+        let hittable = layout.hitboxes.iter().filter(|hitbox| hitbox.hittable);
+        let largest = hittable.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
+        let newer_ball = BoundingSphere::new(self.history.layout(newer).center, newer_radius + largest);
+        BoundingSphere::new(layout.center, radius).merge(&newer_ball)
     }
 
     /// Every hitbox that the rig had and that could be hit, in the order of its hierarchy.
     pub fn hitboxes(&self) -> impl Iterator<Item = RewoundHitbox> + 'a {
-        let Self { history, blend: Blend { older, newer, t }, .. } = *self;
-        let root = self.root();
-        let layout = history.layout(older);
-        let posed = layout.posing.as_deref().zip(self.parameters());
-        let blended = move |index: usize, hitbox: &RecordedHitbox| {
-            let from = history.pose(older, index);
-            let next = if older == newer { None } else { history.index_of(newer, hitbox.entity, index) };
-            let next = next.filter(|next| !history.layout(newer).hitboxes[*next].is_fresh);
-            next.map_or(from, |next| interpolate(from, history.pose(newer, next), t))
-        };
-        let hitboxes = layout.hitboxes.iter().enumerate().filter(|(_, hitbox)| hitbox.hittable);
-        hitboxes.map(move |(index, hitbox)| {
-            let pose = match &posed {
-                Some((posing, parameters)) => posing.pose(parameters, index),
-                None => blended(index, hitbox),
-            };
-            RewoundHitbox { entity: hitbox.entity, zone: hitbox.zone, shape: hitbox.shape, pose: root * pose }
-        })
+        self.hitboxes_near(None, |_| true)
     }
-}
 
-impl HistoryBuffer {
-    /// The index of a hitbox in a record; it is probably `guess`.
-    pub(super) fn index_of(&self, slot: usize, entity: Entity, guess: usize) -> Option<usize> {
-        let hitboxes = &self.layout(slot).hitboxes;
-        let guess = Some(guess).filter(|guess| hitboxes.get(*guess).is_some_and(|hitbox| hitbox.entity == entity));
-        guess.or_else(|| hitboxes.iter().position(|hitbox| hitbox.entity == entity))
+    /// The same, without those whose balls are not near. If that needs to be asked only of those that a beam meets, most of them
+    /// take next to no time.
+    pub(crate) fn hitboxes_near<'f>(
+        self,
+        beam: Option<Beam>,
+        is_near: impl Fn(BoundingSphere) -> bool + 'f,
+    ) -> impl Iterator<Item = RewoundHitbox> + 'f
+    where
+        'a: 'f,
+    {
+        let Self { history, blend: Blend { older, newer, t }, .. } = self;
+        let root = self.root();
+        let (layout, next_layout) = (history.layout(older), history.layout(newer));
+        let posed = layout.posing.as_deref().zip(self.parameters());
+        // None are kept of a rig that is posed by a rule.
+        let poses = posed.is_none().then(|| [history.poses(older), history.poses(newer)]);
+        let is_same = history.records[older].layout == history.records[newer].layout;
+        let sieve = beam.zip(poses).filter(|_| is_same).and_then(|(beam, [from, to])| {
+            Sieve::new(beam, root, [from.places()?, to.places()?], t, layout.radii.as_deref()?)
+        });
+        let all = if sieve.is_none() { 0..layout.hitboxes.len() } else { 0..0 };
+        let next_of = move |index: usize, hitbox: &RecordedHitbox| {
+            let next = if is_same { Some(index) } else { next_layout.index_of(hitbox.entity, index) };
+            next.filter(|next| older != newer && !next_layout.hitboxes[*next].is_fresh)
+        };
+        let indices = sieve.into_iter().flat_map(Sieve::indices).chain(all);
+        let hitboxes = indices.map(|index| (index, &layout.hitboxes[index])).filter(|(_, hitbox)| hitbox.hittable);
+        hitboxes.filter_map(move |(index, hitbox)| {
+            let is_near = |place: Vec3A| is_near(BoundingSphere::new(root * place, hitbox.shape.bounding_radius()));
+            let pose = match (&poses, &posed) {
+                (Some([from, to]), _) => {
+                    let next = next_of(index, hitbox);
+                    // A hitbox that is not blended stays where it is.
+                    let (to, next, t) = next.map_or((from, index, 0.0), |next| (to, next, t));
+                    if !is_near(interpolate_place(from.place(index), to.place(next), t)) {
+                        return None;
+                    }
+                    interpolate(from.read(index), to.read(next), t)
+                }
+                (None, Some((posing, parameters))) => {
+                    Some(posing.pose(parameters, index)).filter(|pose| is_near(pose.translation))?
+                }
+                (None, None) => return None,
+            };
+            Some(RewoundHitbox { entity: hitbox.entity, zone: hitbox.zone, shape: hitbox.shape, pose: root * pose })
+        })
     }
 }
 

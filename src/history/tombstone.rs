@@ -20,8 +20,8 @@ struct Tombstone {
 }
 
 impl Tombstones {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Entity, &HistoryBuffer, RigId)> {
-        self.0.iter().map(|tombstone| (tombstone.rig, &tombstone.history, tombstone.id))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Entity, &HistoryBuffer, &RigId)> {
+        self.0.iter().map(|tombstone| (tombstone.rig, &tombstone.history, &tombstone.id))
     }
 
     #[cfg(feature = "lightyear")]

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use super::{
-    HistoryBuffer, Latest, PoseStorage, Record, SpeedLimit,
+    HistoryBuffer, Latest, PoseStorage, Record, SpeedLimit, Whereabouts,
     layout::{RecordedHitbox, RigState},
     lineage::Lineage,
     poses::{Frame, PoseStore},
@@ -45,13 +45,21 @@ impl HistoryBuffer {
         let poses = if rig.posing.is_some() { &[] } else { rig.poses };
         self.reserve(retention, poses.len());
         let state = self.next_state(tick, rig, retention.speed_limit);
+        let is_next = self.newest() != Some(tick);
         let slot = self.ring.push(tick);
         let posing = rig.posing.map(|(posing, _)| posing);
-        let number = self.layouts.number_of(state, rig.hitboxes, posing, || center_of(rig));
+        let number = self.layouts.number_of(
+            state,
+            rig.hitboxes,
+            posing,
+            || center_of(rig),
+            retention.storage == PoseStorage::Full,
+        );
         let center = self.layouts.get(number).center;
         let radius = posing.map_or_else(|| radius_of(rig, center), Posing::reach);
         let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
         self.records[slot] = Record { root: (translation, rotation), radius, layout: number };
+        self.whereabouts.note(translation, center.length(), radius, is_next, self.ring.capacity());
         if let Some((_, parameters)) = rig.posing {
             self.parameters.resize(self.ring.capacity(), DisplayParameters::default());
             self.parameters[slot] = parameters;
@@ -70,7 +78,8 @@ impl HistoryBuffer {
             let slot = self.ring.push(tick);
             let state = self.latest.take().map(|latest| latest.state).unwrap_or_default();
             let gone = RigState { segment: state.segment.wrapping_add(1), alive: false, ..state };
-            self.records[slot] = Record { layout: self.layouts.number_of(gone, &[], None, Vec3::default), ..default() };
+            self.records[slot] =
+                Record { layout: self.layouts.number_of(gone, &[], None, Vec3::default, false), ..default() };
             self.forget_layouts();
         }
     }
@@ -105,7 +114,7 @@ impl HistoryBuffer {
         if self.ring.capacity() == capacity && self.poses.storage() == storage && poses <= self.stride {
             return;
         }
-        let stride = self.stride.max(poses);
+        let stride = PoseStore::stride(storage, self.stride.max(poses));
         let old = core::mem::take(self);
         *self = HistoryBuffer {
             ring: TickRing::with_capacity(capacity),
@@ -117,18 +126,19 @@ impl HistoryBuffer {
             latest: old.latest,
             segment_ends: old.segment_ends,
             hitbox_lineages: old.hitbox_lineages,
+            whereabouts: Whereabouts::default(),
         };
         for age in (0..old.ring.len()).rev() {
             let from = old.ring.slot(age);
             let to = self.ring.push(old.ring.tick(age));
             self.records[to] = old.records[from];
+            let (place, arm) = (self.records[to].root.0, self.layout(to).center.length());
+            self.whereabouts.note(place, arm, self.records[to].radius, true, capacity);
             if let Some(parameters) = old.parameters.get(from) {
                 self.parameters[to] = *parameters;
             }
             let frame = self.frame(to);
-            for index in 0..old.stride {
-                self.poses.copy(to * stride + index, &old.poses, from * old.stride + index, frame);
-            }
+            self.poses.copy(to * stride, &old.poses, from * old.stride..(from + 1) * old.stride, frame);
         }
     }
 }

@@ -6,8 +6,8 @@ use bevy_rapier3d::prelude::ReadRapierContext;
 use super::{
     colliders,
     filter::RewoundFilter,
-    occluders::{self, OccluderHistory, OccluderTombstones},
-    region::Region,
+    occluders::{self, OccluderHistory, OccluderIndex, OccluderTombstones},
+    region::{Place, Region},
     rigs::RewoundRigs,
     screen::{Screen, Window},
     wall::{Stop, Wall},
@@ -25,6 +25,7 @@ pub(crate) struct Arena<'w, 's> {
     pub(super) sent: Res<'w, SentTicks>,
     pub(super) rigs: RewoundRigs<'w, 's>,
     occluders: Query<'w, 's, (Entity, &'static OccluderHistory), With<Occluder>>,
+    occluder_index: Res<'w, OccluderIndex>,
     gone_occluders: Res<'w, OccluderTombstones>,
     unhittable: Query<'w, 's, (), With<Unhittable>>,
     // Each of them, if the game simulates several.
@@ -43,15 +44,46 @@ impl Arena<'_, '_> {
         if !filter.walls {
             return;
         }
-        let histories = self.occluders.iter().chain(self.gone_occluders.iter());
-        let own = |rig| filter.shooter.is_some_and(|shooter| self.rigs.are_one_with(rig, shooter));
-        occluders::visit(histories, screen, filter, region, own, &mut visit);
-        let ignored = |entity| {
+        self.visit_occluders(screen, filter, region, &mut visit);
+        for (simulation, set, _, bodies) in &self.rapier.rapier_context {
+            colliders::visit(simulation, set, bodies, filter, region, |wall| {
+                if !self.is_passed(wall.entity, screen, filter) {
+                    visit(wall);
+                }
+            });
+        }
+    }
+
+    /// Whether a collider is no wall of its own: it is recorded, belongs to a rig or to the shooter, or is invisible.
+    fn is_passed(&self, collider: Option<Entity>, screen: &Screen, filter: &RewoundFilter) -> bool {
+        collider.is_some_and(|entity| {
             let tracked = self.occluders.contains(entity) || self.gone_occluders.tells_of(entity, screen.view);
             tracked || self.unhittable.contains(entity) || self.rigs.is_part_of_rig_or(entity, filter.shooter)
+        })
+    }
+
+    fn visit_occluders<'a>(
+        &'a self,
+        screen: &Screen,
+        filter: &RewoundFilter,
+        region: &Region,
+        mut visit: impl FnMut(Wall<'a>),
+    ) {
+        let own = |rig| filter.shooter.is_some_and(|shooter| self.rigs.are_one_with(rig, shooter));
+        let mut visit_occluder = |entity, history| {
+            if let Some(wall) = occluders::wall_of(entity, history, screen, filter, region, own) {
+                visit(wall);
+            }
         };
-        for (simulation, set, _, bodies) in &self.rapier.rapier_context {
-            colliders::visit(simulation, set, bodies, filter, region, ignored, &mut visit);
+        let index = &self.occluder_index.0;
+        region.search(index, 0.0, |number| {
+            if let Ok((entity, history)) = self.occluders.get(index.entity(number)) {
+                visit_occluder(entity, history);
+            }
+            region.reach()
+        });
+        for (entity, history) in self.gone_occluders.iter() {
+            visit_occluder(entity, history);
         }
     }
 
@@ -63,17 +95,24 @@ impl Arena<'_, '_> {
         range: f32,
         filter: &RewoundFilter,
     ) -> Option<Stop<'_>> {
+        if !filter.walls {
+            return None;
+        }
         let region = Region::ray(ray, range);
         let mut nearest: Option<Stop> = None;
-        self.visit_walls(screen, filter, &region, |wall| {
-            let reach = nearest.map_or(range, |nearest| nearest.distance);
-            if let Some(stop) = wall.stop(ray, reach)
+        self.visit_occluders(screen, filter, &region, |wall| {
+            if let Some(stop) = wall.stop(ray, region.reach())
                 && nearest.is_none_or(|nearest| stop.cmp(&nearest).is_lt())
             {
                 region.shrink(stop.distance);
                 nearest = Some(stop);
             }
         });
+        for (simulation, set, _, bodies) in &self.rapier.rapier_context {
+            // Whose collider it is takes longer to find out than whether it is met.
+            let stops = |stop: &Stop| !self.is_passed(stop.wall.entity, screen, filter);
+            nearest = colliders::nearest(simulation, set, bodies, filter, ray, range, nearest, stops);
+        }
         nearest
     }
 

@@ -1,41 +1,118 @@
-//! The colliders of the live rapier world.
+//! The colliders of the live rapier world, as its last step left them.
 
-use bevy::prelude::*;
+use core::cell::Cell;
+
+use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{
     plugin::context::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet},
-    rapier::prelude::QueryFilter,
+    rapier::{
+        geometry::ColliderSet,
+        parry::partitioning::BvhNode,
+        prelude::{QueryFilter, QueryPipeline},
+    },
 };
 
-use super::{filter::RewoundFilter, region::Region, wall::Wall};
+use super::{
+    filter::RewoundFilter,
+    region::Region,
+    wall::{Stop, Wall},
+};
 
-/// Shows each collider near a region, sensors, disabled ones and those of `ignored` entities left out.
-///
-/// Tells of the world as rapier's last step left it.
+/// Shows each collider near a region, but for sensors and disabled ones.
 pub(super) fn visit<'a>(
     simulation: &'a RapierContextSimulation,
     colliders: &'a RapierContextColliders,
     bodies: &'a RapierRigidBodySet,
     filter: &RewoundFilter,
     region: &Region,
-    ignored: impl Fn(Entity) -> bool,
-    mut visit: impl FnMut(Wall<'a>),
+    visit: impl FnMut(Wall<'a>),
 ) {
-    let colliders = &colliders.colliders;
-    let pipeline = simulation.broad_phase.as_query_pipeline(
-        simulation.narrow_phase.query_dispatcher(),
-        &bodies.bodies,
-        colliders,
-        QueryFilter::default(),
-    );
+    let pipeline = pipeline(simulation, colliders, bodies);
     // Whole subtrees are skipped by what has been found so far. Boxes at the very same distance are still looked at, since
     // between equals the tree's order must not decide.
-    for leaf in pipeline.bvh.leaves(|node| region.may_meet_node(node)) {
-        let Some((collider, _)) = colliders.get_unknown_gen(leaf) else { continue };
-        // As bevy_rapier writes it; a collider that the game put in by hand may hold anything.
-        let entity = Entity::try_from_bits(collider.user_data as u64);
-        let is_solid = !collider.is_sensor() && collider.is_enabled();
-        if is_solid && filter.meets_wall(entity, collider.collision_groups()) && !entity.is_some_and(&ignored) {
-            visit(Wall { entity, pose: *collider.position(), shape: collider.shape(), rewound: false });
-        }
+    let leaves = pipeline.bvh.leaves(|node| region.may_meet_node(node));
+    leaves.filter_map(|leaf| wall_of(&colliders.colliders, leaf, filter)).for_each(visit);
+}
+
+/// The first of those that `stops` lets stop the ray, or what is known to stop it already.
+pub(super) fn nearest<'a>(
+    simulation: &'a RapierContextSimulation,
+    colliders: &'a RapierContextColliders,
+    bodies: &'a RapierRigidBodySet,
+    filter: &RewoundFilter,
+    ray: Ray3d,
+    range: f32,
+    known: Option<Stop<'a>>,
+    stops: impl Fn(&Stop) -> bool,
+) -> Option<Stop<'a>> {
+    let pipeline = pipeline(simulation, colliders, bodies);
+    let nearest = Cell::new(known);
+    let reach = || nearest.get().map_or(range, |nearest| nearest.distance);
+    let slabs = Slabs::new(ray);
+    // The walk leaves out what is as far off as what has been found. Between equals the tree's order must not decide, so that is
+    // said to be a little further off.
+    pipeline.bvh.find_best(
+        reach().next_up(),
+        |node, _| slabs.entry(node),
+        |leaf, _| {
+            let stop = wall_of(&colliders.colliders, leaf, filter)?.stop(ray, reach())?;
+            if nearest.get().is_none_or(|nearest| stop.cmp(&nearest).is_lt()) && stops(&stop) {
+                nearest.set(Some(stop));
+                return Some(stop.distance.next_up());
+            }
+            None
+        },
+    );
+    nearest.get()
+}
+
+fn pipeline<'a>(
+    simulation: &'a RapierContextSimulation,
+    colliders: &'a RapierContextColliders,
+    bodies: &'a RapierRigidBodySet,
+) -> QueryPipeline<'a> {
+    simulation.broad_phase.as_query_pipeline(
+        simulation.narrow_phase.query_dispatcher(),
+        &bodies.bodies,
+        &colliders.colliders,
+        QueryFilter::default(),
+    )
+}
+
+/// The collider of a leaf of rapier's tree, if it is solid and the filter lets it through.
+fn wall_of<'a>(colliders: &'a ColliderSet, leaf: u32, filter: &RewoundFilter) -> Option<Wall<'a>> {
+    let (collider, _) = colliders.get_unknown_gen(leaf)?;
+    // As bevy_rapier writes it; a collider that the game put in by hand may hold anything.
+    let entity = Entity::try_from_bits(collider.user_data as u64);
+    let is_solid = !collider.is_sensor() && collider.is_enabled();
+    (is_solid && filter.meets_wall(entity, collider.collision_groups())).then(|| Wall {
+        entity,
+        pose: *collider.position(),
+        shape: collider.shape(),
+        rewound: false,
+    })
+}
+
+/// A ray against boxes along the axes: parry divides three times for each.
+struct Slabs {
+    origin: Vec3A,
+    inverse: Vec3A,
+}
+
+impl Slabs {
+    /// Metres by which boxes are grown: more than rounding can be in an arena, and less than rapier leaves around shapes.
+    const ROOM: f32 = 1e-3;
+
+    fn new(ray: Ray3d) -> Self {
+        let inverse = ray.direction.map(|part| if part.abs() < 1e-12 { 1e12_f32.copysign(part) } else { part.recip() });
+        Self { origin: ray.origin.into(), inverse: inverse.into() }
+    }
+
+    /// Where the ray goes into a box; [`f32::MAX`] if it does not.
+    fn entry(&self, node: &BvhNode) -> f32 {
+        let from = (Vec3A::from(node.mins()) - Self::ROOM - self.origin) * self.inverse;
+        let to = (Vec3A::from(node.maxs()) + Self::ROOM - self.origin) * self.inverse;
+        let (enter, leave) = (from.min(to).max_element().max(0.0), from.max(to).min_element());
+        if enter <= leave { enter } else { f32::MAX }
     }
 }

@@ -2,17 +2,14 @@
 
 use core::time::Duration;
 
-use bevy::{
-    math::bounding::{BoundingSphere, BoundingVolume},
-    prelude::*,
-};
+use bevy::{math::bounding::BoundingVolume, prelude::*};
 
 use super::{
     cast::{isometry, known_shape},
     filter::RewoundFilter,
     query::RewoundQuery,
     region::{Region, may_meet},
-    rigs::{NEAR, ShownRig},
+    rigs::{NEAR, Reach, ShownRig},
     screen::Screen,
     wall::Wall,
 };
@@ -150,19 +147,19 @@ impl RewoundQuery<'_, '_> {
     ) -> (Vec<TracedHitbox>, Vec<TracedOccluder>) {
         let along = |place: Vec3| (place - ray.origin).dot(*ray.direction);
         let mut hitboxes: Vec<((f32, RigId), TracedHitbox)> = Vec::new();
-        let is_near = |rough: BoundingSphere| may_meet(ray, range, rough.grow(NEAR));
-        self.arena.rigs.visit(screen, &self.with_defaults(filter), is_near, |rig, sample| {
+        self.arena.rigs.visit_near(screen, &self.with_defaults(filter), &Region::ray(ray, range), |rig, sample| {
             if !may_meet(ray, range, sample.bounds().grow(NEAR)) {
-                return;
+                return Reach::ALL;
             }
             let live = now.and_then(|now| self.live(&rig, now));
-            let key = (along(rig.root.translation.into()), rig.id);
+            let key = (along(sample.root().translation.into()), rig.id);
             hitboxes.extend(sample.hitboxes().map(|hitbox| {
                 let live = live.and_then(|live| live.hitboxes().find(|live| live.entity == hitbox.entity));
                 let live = live.map(|live| live.pose);
                 let (shape, pose) = (hitbox.shape, hitbox.pose);
                 (key, TracedHitbox { rig: rig.rig, hitbox: hitbox.entity, zone: hitbox.zone, shape, pose, live })
             }));
+            Reach::ALL
         });
         // Those of one rig stay in their order.
         hitboxes.sort_by(|((a, id), hitbox), ((b, other_id), other)| {

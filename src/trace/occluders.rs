@@ -2,17 +2,26 @@
 
 mod history;
 
-use bevy::{ecs::query::QueryData, math::bounding::BoundingSphere, prelude::*};
+use bevy::{
+    ecs::{entity_disabling::Disabled, query::QueryData},
+    math::bounding::BoundingSphere,
+    prelude::*,
+};
 use bevy_rapier3d::{
     dynamics::RigidBodyDisabled,
     geometry::{Collider, ColliderDisabled, ColliderScale, CollisionGroups, RapierColliderHandle, Sensor},
     rapier::math::Pose,
 };
 
-use super::{filter::RewoundFilter, region::Region, screen::Screen, wall::Wall};
+use super::{
+    filter::RewoundFilter,
+    region::{Place, Region},
+    screen::Screen,
+    wall::Wall,
+};
 use crate::{
     config::LagCompensationConfig,
-    history::{BeginSegment, Hierarchy, SpeedLimit},
+    history::{BeginSegment, BoxIndex, Hierarchy, SpeedLimit},
     hitbox::{Life, Occluder, Unhittable},
     pose,
     time::{CurrentTick, Tick, ViewTime},
@@ -25,6 +34,10 @@ pub(crate) use history::OccluderHistory;
 /// The histories of occluders that were despawned within the window: at earlier view times, they still stop shots.
 #[derive(Resource, Default)]
 pub(crate) struct OccluderTombstones(Vec<(Entity, OccluderHistory)>);
+
+/// Which occluders have been where, lately.
+#[derive(Resource, Debug, Default)]
+pub(crate) struct OccluderIndex(pub(super) BoxIndex);
 
 /// What is recorded of an occluder.
 #[derive(QueryData)]
@@ -47,6 +60,8 @@ pub(crate) fn record_occluders(
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
     mut occluders: Query<Recorded>,
+    disabled: Query<(Entity, &OccluderHistory), (With<Occluder>, With<Disabled>)>,
+    mut index: ResMut<OccluderIndex>,
     lives: Query<&Life>,
     disabled_bodies: Query<(), With<RigidBodyDisabled>>,
     hierarchy: Hierarchy,
@@ -76,10 +91,16 @@ pub(crate) fn record_occluders(
             occluder: *occluder.occluder,
             groups: occluder.groups.copied().unwrap_or_default().into(),
             owner,
-            segment: 0,
+            ..default()
         };
         occluder.history.record(tick.0, record, lineage, retention);
+        index.0.put(entity, occluder.history.bounds());
     }
+    // They may be enabled again before the next record.
+    for (entity, history) in &disabled {
+        index.0.put(entity, history.bounds());
+    }
+    index.0.finish();
     // A history may end with the next tick; what lies further ahead is of a clock that was set back.
     let reachable = |end: Tick| (-1..=window as i32).contains(&tick.0.since(end));
     tombstones.0.retain(|(_, history)| history.ring.newest().is_some_and(reachable));
@@ -123,29 +144,25 @@ pub(super) fn bury_occluder(
     tombstones.0.push((removed.entity, history));
 }
 
-/// Shows each occluder near a region as the screen showed it; those of the shooter's `own` rigs only if they block their owner.
-pub(super) fn visit<'a>(
-    histories: impl Iterator<Item = (Entity, &'a OccluderHistory)>,
+/// An occluder near a region as the screen showed it; one of the shooter's `own` rigs only if it blocks its owner.
+pub(super) fn wall_of<'a>(
+    entity: Entity,
+    history: &'a OccluderHistory,
     screen: &Screen,
     filter: &RewoundFilter,
     region: &Region,
     own: impl Fn(Entity) -> bool,
-    mut visit: impl FnMut(Wall<'a>),
-) {
-    for (entity, history) in histories {
-        let recipe = screen.recipe(entity, history);
-        let Some(Rewound { pose, shape, record }) = history.rebuild(recipe) else { continue };
-        if !record.occluder.blocks_owner && record.owner.is_some_and(&own) {
-            continue;
-        }
-        let local = shape.compute_local_bounding_sphere();
-        let bounds = BoundingSphere::new(pose * local.center(), local.radius());
-        if !region.may_meet(bounds) || !filter.meets_wall(Some(entity), record.groups) {
-            continue;
-        }
-        let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
-        visit(Wall { entity: Some(entity), pose, shape: shape.as_ref(), rewound: true });
+) -> Option<Wall<'a>> {
+    let Rewound { pose, shape, record } = history.rebuild(screen.recipe(entity, history))?;
+    let bounds = BoundingSphere::new(pose * record.ball.center, record.ball.radius());
+    if !region.may_meet(bounds) || !filter.meets_wall(Some(entity), record.groups) {
+        return None;
     }
+    if !record.occluder.blocks_owner && record.owner.is_some_and(own) {
+        return None;
+    }
+    let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
+    Some(Wall { entity: Some(entity), pose, shape: shape.as_ref(), rewound: true })
 }
 
 /// Where an occluder stood as the screen showed it, if it stopped anything then.

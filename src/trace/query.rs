@@ -35,8 +35,9 @@ use crate::{
 ///
 /// # Cost
 ///
-/// Each question looks at the bounds of every rig and occluder, and at the hitboxes of those that it comes near. A ray through 64
-/// rigs of 19 hitboxes takes about 5 µs (`cargo bench --bench record_and_trace`). Lists that are filled keep their memory.
+/// Each question walks through trees of boxes around the past of all rigs and occluders, and looks at the hitboxes of those that it
+/// comes near. A ray among 64 rigs of 19 hitboxes, 2,000 walls and 50 doors takes about 2 µs, and 4 times as long among 1,024 rigs
+/// (`cargo bench --bench record_and_trace`). Lists that are filled keep their memory.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -186,7 +187,7 @@ impl RewoundQuery<'_, '_> {
         self.arena.rigs.visit_rig_of(&screen, entity, |rig, sample| {
             tested.insert(rig, &sample);
             let hitbox = || sample.hitboxes().find(|hitbox| hitbox.entity == entity).map(|hitbox| hitbox.pose);
-            pose = if rig.rig == entity { Some(rig.root) } else { hitbox() };
+            pose = if rig.rig == entity { Some(sample.root()) } else { hitbox() };
         });
         let pose = pose.or_else(|| self.arena.occluder_pose(&screen, entity));
         RewoundPose { pose, evidence: self.evidence(view, tested.rigs) }

@@ -12,6 +12,20 @@ use bevy::{
 use bevy_rapier3d::rapier::parry::{bounding_volume::Aabb, partitioning::BvhNode};
 
 use super::cast::parry_ray;
+use crate::history::{Beam, BoxIndex};
+
+/// Where something is looked for. What it says to be outside is outside.
+pub(super) trait Place {
+    /// Whether anything within `bounds` may be met.
+    fn may_meet(&self, bounds: BoundingSphere) -> bool;
+
+    /// What holds all of it.
+    fn beam(&self) -> Beam;
+
+    /// Shows the numbers of all histories with anything that may be met, or lies within so many metres around; nearer ones sooner,
+    /// if the place has an origin. What `visit` returns tells how far from that it is still worth it.
+    fn search(&self, index: &BoxIndex, around: f32, visit: impl FnMut(usize) -> f32);
+}
 
 /// A part of space, roughly: what it says to be outside is outside.
 pub(super) enum Region {
@@ -43,10 +57,11 @@ impl Region {
         }
     }
 
-    pub(super) fn may_meet(&self, bounds: BoundingSphere) -> bool {
+    /// How far along the ray things are still looked for.
+    pub(super) fn reach(&self) -> f32 {
         match self {
-            Self::Ray { ray, reach } => may_meet(*ray, reach.get(), bounds),
-            Self::Box(region) => region.intersects(&bounds),
+            Self::Ray { reach, .. } => reach.get(),
+            Self::Box(_) => f32::INFINITY,
         }
     }
 
@@ -56,6 +71,43 @@ impl Region {
             Self::Box(region) => node.intersects(&BvhNode::leaf(Aabb::new(region.min.into(), region.max.into()), 0)),
         }
     }
+}
+
+impl Place for Region {
+    fn may_meet(&self, bounds: BoundingSphere) -> bool {
+        match self {
+            Self::Ray { ray, reach } => may_meet(*ray, reach.get(), bounds),
+            Self::Box(region) => region.intersects(&bounds),
+        }
+    }
+
+    fn beam(&self) -> Beam {
+        match self {
+            Self::Ray { ray, reach } => Beam { ray: *ray, range: reach.get(), margin: 0.0, slope: 0.0 },
+            Self::Box(region) => {
+                // What has no end has no middle either.
+                let center = Some(region.center()).filter(|center| center.is_finite());
+                let margin = if center.is_some() { region.half_size().length() } else { f32::INFINITY };
+                let ray = Ray3d::new(center.unwrap_or_default().into(), Dir3::X);
+                Beam { ray, range: 0.0, margin, slope: 0.0 }
+            }
+        }
+    }
+
+    fn search(&self, index: &BoxIndex, around: f32, mut visit: impl FnMut(usize) -> f32) {
+        match self {
+            Self::Ray { .. } => index.visit_beam(Beam { margin: around, ..self.beam() }, visit),
+            Self::Box(region) => index.visit_box(with_rounding(*region, around), |number| {
+                visit(number);
+            }),
+        }
+    }
+}
+
+/// A box with room around it, and more than rounding can be.
+fn with_rounding(Aabb3d { min, max }: Aabb3d, around: f32) -> Aabb3d {
+    let room = around + 1e-3 + 1e-5 * min.abs().max(max.abs()).max_element();
+    Aabb3d { min: min - room, max: max + room }
 }
 
 /// Several rays from one point.
@@ -87,8 +139,10 @@ impl<'a> Fan<'a> {
     pub(super) fn axis(&self) -> Ray3d {
         self.axis
     }
+}
 
-    pub(super) fn may_meet(&self, bounds: BoundingSphere) -> bool {
+impl Place for Fan<'_> {
+    fn may_meet(&self, bounds: BoundingSphere) -> bool {
         if self.slope == 0.0 {
             return may_meet(self.axis, self.range, bounds);
         }
@@ -103,6 +157,27 @@ impl<'a> Fan<'a> {
         let radius = bounds.radius() + widest + 1e-3 + 1e-5 * along.abs();
         let off = to_center - direction * along.clamp(0.0, self.range);
         off.length_squared() <= radius * radius
+    }
+
+    fn beam(&self) -> Beam {
+        let Self { axis: ray, range, slope, .. } = *self;
+        if slope.is_finite() {
+            Beam { ray, range, margin: 0.0, slope }
+        } else {
+            Beam { ray, range: 0.0, margin: range, slope: 0.0 }
+        }
+    }
+
+    fn search(&self, index: &BoxIndex, around: f32, mut visit: impl FnMut(usize) -> f32) {
+        if self.slope.is_finite() {
+            index.visit_beam(Beam { margin: around, ..self.beam() }, visit);
+        } else {
+            let center = Vec3A::from(self.axis.origin);
+            let reached = Aabb3d { min: center - self.range, max: center + self.range };
+            index.visit_box(with_rounding(reached, around), |number| {
+                visit(number);
+            });
+        }
     }
 }
 
@@ -122,6 +197,12 @@ mod tests {
 
     use super::*;
     use crate::weapon::PelletPattern;
+
+    #[test]
+    fn a_region_without_end_has_a_beam_without_end() {
+        let beam = Region::ball(Vec3::ONE, f32::INFINITY).beam();
+        assert!(beam.ray.origin.is_finite() && beam.margin == f32::INFINITY, "{beam:?}");
+    }
 
     proptest! {
         #[test]

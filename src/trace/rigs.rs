@@ -1,6 +1,6 @@
 //! Rays against the rigs of the past.
 
-use core::cmp::Ordering;
+use core::{cell::Cell, cmp::Ordering};
 
 use bevy::{
     ecs::system::SystemParam,
@@ -14,11 +14,11 @@ use bevy::{
 use super::{
     cast::cmp_places,
     filter::RewoundFilter,
-    region::{Fan, Region, may_meet},
+    region::{Fan, Place, Region, may_meet},
     screen::{Past, Recipe, Screen, Stood},
 };
 use crate::{
-    history::{HistoryBuffer, RewoundHitbox, Sample, Tombstones},
+    history::{HistoryBuffer, RewoundHitbox, RigIndex, Sample, Tombstones},
     hitbox::{LifeNumber, Rig, RigId, TargetGroups},
     shot::{PoseBasis, RewoundRig, RewoundRigs as TestedRigs, SnapshotPair},
     time::{Tick, ViewTime},
@@ -26,6 +26,9 @@ use crate::{
 
 /// Metres from a rig's bounds within which a shot has come close to it.
 pub(super) const NEAR: f32 = 1.0;
+
+/// By how much a ball that one ray of a fan may meet must grow, so that the fan may meet it in spite of rounding.
+const FAN_ROUNDING: f32 = 0.01;
 
 /// All rigs with their histories, and those that are gone but not forgotten.
 #[derive(SystemParam)]
@@ -38,6 +41,7 @@ pub(crate) struct RewoundRigs<'w, 's> {
     >,
     rigs: Query<'w, 's, (), With<Rig>>,
     parents: Query<'w, 's, &'static ChildOf>,
+    index: Res<'w, RigIndex>,
     tombstones: Res<'w, Tombstones>,
 }
 
@@ -48,7 +52,6 @@ pub(super) struct ShownRig {
     pub(super) life: LifeNumber,
     pub(super) basis: PoseBasis,
     pub(super) view_time: ViewTime,
-    pub(super) root: Isometry3d,
     pub(super) id: RigId,
 }
 
@@ -58,6 +61,20 @@ pub(super) struct Nearest {
     pub(super) rig: ShownRig,
     pub(super) hitbox: RewoundHitbox,
     pub(super) distance: f32,
+}
+
+/// How far from the origin of a place rigs are still looked for, in metres.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    /// Those that may be met.
+    met: f32,
+    /// Those that come close, to be noted.
+    noted: f32,
+}
+
+impl Reach {
+    /// All that is near.
+    pub(super) const ALL: Self = Self { met: f32::INFINITY, noted: f32::INFINITY };
 }
 
 impl Past for HistoryBuffer {
@@ -114,29 +131,65 @@ impl RewoundRigs<'_, '_> {
         self.histories.get(rig).ok().map(|(_, history, ..)| history).or_else(gone)
     }
 
-    /// Shows each rig that the filter lets through, and whose rough bounds are near: once, and rebuilt once. One that was not
-    /// there then is not shown.
-    pub(super) fn visit<'a>(
+    /// Shows each rig that the filter lets through, and whose rough bounds come near a place: once, and rebuilt once. One that was
+    /// not there then is not shown. What `visit` returns tells how far from the origin of the place it is still worth it.
+    pub(super) fn visit_near<'a>(
         &'a self,
         screen: &Screen,
         filter: &RewoundFilter,
-        is_near: impl Fn(BoundingSphere) -> bool,
-        mut visit: impl FnMut(ShownRig, Sample<'a>),
+        place: &impl Place,
+        mut visit: impl FnMut(ShownRig, Sample<'a>) -> Reach,
     ) {
-        let present = self.histories.iter();
-        let present = present.map(|(rig, history, id, groups)| (rig, history, id.copied().unwrap_or_default(), groups));
-        let gone = self.tombstones.iter().map(|(rig, history, id)| (rig, history, id, None));
-        for (rig, history, id, groups) in present.chain(gone) {
-            let Some((sample, basis, view_time)) = rebuild(history, screen.recipe(rig, history)) else { continue };
-            let is_hidden = filter.corpses == Some(false) && !sample.is_alive();
-            if is_hidden || !is_near(sample.rough_bounds()) || !filter.meets_rig(rig, groups) {
-                continue;
+        let is_near = |sample: &Sample| place.may_meet(sample.rough_bounds().grow(NEAR));
+        let reach = Cell::new(Reach::ALL);
+        let mut show = |rig, history, id, groups| {
+            if let Some((rig, sample)) = self.show(screen, filter, is_near, rig, history, id, groups) {
+                reach.set(visit(rig, sample));
             }
-            if filter.shooter.is_some_and(|shooter| self.are_one_with(rig, shooter)) {
-                continue;
+        };
+        let (start, end) = screen.ticks();
+        let way = place.beam().ray;
+        let boxes = self.index.boxes();
+        place.search(boxes, NEAR, |number| {
+            let rig = boxes.entity(number);
+            let between = self.index.between(number, start, end).filter(|_| !screen.names(rig));
+            let is_off = between.is_some_and(|between| {
+                let rough = between.rough();
+                let along = (rough.center - Vec3A::from(way.origin)).dot(Vec3A::from(*way.direction));
+                let is_noted = along - rough.radius() <= reach.get().noted;
+                !place.may_meet(if is_noted { rough.grow(NEAR) } else { between.tight().grow(FAN_ROUNDING) })
+            });
+            if !is_off && let Ok((rig, history, id, groups)) = self.histories.get(rig) {
+                show(rig, history, id, groups);
             }
-            visit(ShownRig { rig, life: sample.life(), basis, view_time, root: sample.root(), id }, sample);
+            reach.get().noted.max(reach.get().met)
+        });
+        for (rig, history, id) in self.tombstones.iter() {
+            show(rig, history, Some(id), None);
         }
+    }
+
+    /// A rig as the screen showed it, if it was there and is near, and the filter lets it through.
+    fn show<'a>(
+        &self,
+        screen: &Screen,
+        filter: &RewoundFilter,
+        is_near: impl Fn(&Sample) -> bool,
+        rig: Entity,
+        history: &'a HistoryBuffer,
+        id: Option<&RigId>,
+        groups: Option<&TargetGroups>,
+    ) -> Option<(ShownRig, Sample<'a>)> {
+        let (sample, basis, view_time) = rebuild(history, screen.recipe(rig, history))?;
+        let is_hidden = filter.corpses == Some(false) && !sample.is_alive();
+        if is_hidden || !is_near(&sample) || !filter.meets_rig(rig, groups) {
+            return None;
+        }
+        if filter.shooter.is_some_and(|shooter| self.are_one_with(rig, shooter)) {
+            return None;
+        }
+        let id = id.copied().unwrap_or_default();
+        Some((ShownRig { rig, life: sample.life(), basis, view_time, id }, sample))
     }
 
     /// The nearest hitbox on each ray, one for each in `nearest`; and the rigs that they came closest to.
@@ -148,31 +201,34 @@ impl RewoundRigs<'_, '_> {
         nearest: &mut [Option<Nearest>],
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        let is_near = |rough: BoundingSphere| fan.may_meet(rough.grow(NEAR));
-        self.visit(screen, filter, is_near, |rig, sample| {
+        self.visit_near(screen, filter, fan, |rig, sample| {
             tested.insert(rig, &sample);
-            // A single ray need not look behind what it has met.
-            let reach = if let [Some(nearest)] = nearest { nearest.distance } else { fan.range };
-            let may_meet_all = |bounds| {
-                if let [ray] = fan.rays { may_meet(*ray, reach, bounds) } else { fan.may_meet(bounds) }
+            // No ray need look behind what it has met.
+            let reach_of = |nearest: &Option<Nearest>| nearest.map_or(fan.range, |nearest| nearest.distance);
+            let reach = nearest.iter().map(reach_of).fold(0.0, f32::max);
+            let may_meet_all = |bounds: BoundingSphere| match fan.rays {
+                [ray] => may_meet(*ray, reach, bounds),
+                _ => fan.may_meet(bounds.grow(FAN_ROUNDING)),
             };
-            if !may_meet_all(sample.rough_bounds()) || !may_meet_all(sample.bounds()) {
-                return;
-            }
-            for hitbox in sample.hitboxes().filter(|hitbox| filter.meets_zone(hitbox.zone)) {
-                let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
-                for (ray, nearest) in fan.rays.iter().zip(nearest.iter_mut()) {
-                    let reach = nearest.map_or(fan.range, |nearest| nearest.distance);
-                    if !may_meet(*ray, reach, bounds) {
-                        continue;
-                    }
-                    let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, *ray, reach) else { continue };
-                    let found = Nearest { rig, hitbox, distance };
-                    if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
-                        *nearest = Some(found);
+            if may_meet_all(sample.rough_bounds()) && may_meet_all(sample.bounds()) {
+                for hitbox in
+                    sample.hitboxes_near(Some(fan.beam()), may_meet_all).filter(|hitbox| filter.meets_zone(hitbox.zone))
+                {
+                    let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
+                    for (ray, nearest) in fan.rays.iter().zip(nearest.iter_mut()) {
+                        let reach = reach_of(nearest);
+                        if !may_meet(*ray, reach, bounds) {
+                            continue;
+                        }
+                        let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, *ray, reach) else { continue };
+                        let found = Nearest { rig, hitbox, distance };
+                        if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
+                            *nearest = Some(found);
+                        }
                     }
                 }
             }
+            Reach { met: nearest.iter().map(reach_of).fold(0.0, f32::max), noted: tested.reach() }
         });
         tested.rigs
     }
@@ -187,13 +243,16 @@ impl RewoundRigs<'_, '_> {
         mut found: impl FnMut(usize, Nearest, f32),
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        let is_near = |rough: BoundingSphere| fan.may_meet(rough.grow(NEAR));
-        self.visit(screen, filter, is_near, |rig, sample| {
+        self.visit_near(screen, filter, fan, |rig, sample| {
             tested.insert(rig, &sample);
+            let reach = Reach { met: fan.range, noted: tested.reach() };
             if !fan.may_meet(sample.bounds()) {
-                return;
+                return reach;
             }
-            for hitbox in sample.hitboxes().filter(|hitbox| filter.meets_zone(hitbox.zone)) {
+            let is_near = |bounds: BoundingSphere| fan.may_meet(bounds.grow(FAN_ROUNDING));
+            for hitbox in
+                sample.hitboxes_near(Some(fan.beam()), is_near).filter(|hitbox| filter.meets_zone(hitbox.zone))
+            {
                 let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
                 for (number, ray) in fan.rays.iter().enumerate().filter(|(_, ray)| may_meet(**ray, fan.range, bounds)) {
                     if let Some((distance, exit)) = hitbox.shape.cross_ray(hitbox.pose, *ray, fan.range) {
@@ -201,6 +260,7 @@ impl RewoundRigs<'_, '_> {
                     }
                 }
             }
+            reach
         });
         tested.rigs
     }
@@ -214,22 +274,16 @@ impl RewoundRigs<'_, '_> {
         tested: &mut Tested,
         mut visit: impl FnMut(ShownRig, RewoundHitbox),
     ) {
-        self.visit(
-            screen,
-            filter,
-            |rough| region.may_meet(rough.grow(NEAR)),
-            |rig, sample| {
-                tested.insert(rig, &sample);
-                if !region.may_meet(sample.bounds()) {
-                    return;
+        self.visit_near(screen, filter, region, |rig, sample| {
+            tested.insert(rig, &sample);
+            if region.may_meet(sample.bounds()) {
+                let hitboxes = sample.hitboxes_near(Some(region.beam()), |bounds| region.may_meet(bounds));
+                for hitbox in hitboxes.filter(|hitbox| filter.meets_zone(hitbox.zone)) {
+                    visit(rig, hitbox);
                 }
-                for hitbox in sample.hitboxes().filter(|hitbox| filter.meets_zone(hitbox.zone)) {
-                    if region.may_meet(BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius())) {
-                        visit(rig, hitbox);
-                    }
-                }
-            },
-        );
+            }
+            Reach::ALL
+        });
     }
 
     /// Shows the rig that an entity is or belongs to, alive or dead.
@@ -240,9 +294,14 @@ impl RewoundRigs<'_, '_> {
         mut visit: impl FnMut(ShownRig, Sample<'a>),
     ) {
         let own = self.ancestry(entity).find(|entity| self.rigs.contains(*entity)).unwrap_or(entity);
-        let filter = RewoundFilter::new();
-        let is_it = |rig: Entity| rig == own;
-        self.visit(screen, &filter.rigs(&is_it), |_| true, &mut visit);
+        let present = self.histories.get(own).ok().map(|(rig, history, id, _)| (rig, history, id));
+        let gone = self.tombstones.iter().filter(|(rig, ..)| *rig == own);
+        let gone = gone.map(|(rig, history, id)| (rig, history, Some(id)));
+        for (rig, history, id) in present.into_iter().chain(gone) {
+            if let Some((rig, sample)) = self.show(screen, &RewoundFilter::new(), |_| true, rig, history, id, None) {
+                visit(rig, sample);
+            }
+        }
     }
 
     /// The entity itself and all above it.
@@ -264,14 +323,13 @@ impl Tested {
     }
 
     pub(super) fn insert(&mut self, shown: ShownRig, sample: &Sample) {
-        let ShownRig { rig, root, view_time, basis, id, .. } = shown;
+        let ShownRig { rig, view_time, basis, id, .. } = shown;
         let along = (sample.rough_bounds().center - Vec3A::from(self.way.origin)).dot(Vec3A::from(*self.way.direction));
-        let rig = RewoundRig { rig, root, view_time, basis };
         let mut place = self.rigs.len();
         while place > 0 {
             let before = |other: RewoundRig| {
                 let (other_along, other_id) = self.keys[place - 1];
-                let order = along.total_cmp(&other_along).then(id.cmp(&other_id)).then(rig.rig.cmp(&other.rig));
+                let order = along.total_cmp(&other_along).then(id.cmp(&other_id)).then(rig.cmp(&other.rig));
                 order.is_lt()
             };
             if !self.rigs[place - 1].is_none_or(before) {
@@ -282,9 +340,16 @@ impl Tested {
         if place < self.rigs.len() {
             self.rigs[place..].rotate_right(1);
             self.keys[place..].rotate_right(1);
-            self.rigs[place] = Some(rig);
+            self.rigs[place] = Some(RewoundRig { rig, root: sample.root(), view_time, basis });
             self.keys[place] = (along, id);
         }
+    }
+
+    /// How far along the way a rig can lie and still be among them.
+    fn reach(&self) -> f32 {
+        let last = self.keys[self.keys.len() - 1].0;
+        // More than rounding can be.
+        if self.rigs.iter().all(Option::is_some) { last + 1e-3 + 1e-5 * last.abs() } else { f32::INFINITY }
     }
 }
 

@@ -98,6 +98,19 @@ impl<'a> Screen<'a> {
         Ok(())
     }
 
+    /// The ticks from which all poses are blended, but for those of what the shot names.
+    pub(super) fn ticks(&self) -> (Tick, Tick) {
+        match self.around.filter(|_| self.displayed.is_some()) {
+            Some(SnapshotPair { start, end: Some(end) }) => (start, end),
+            _ => (self.view.tick, self.view.tick + u32::from(self.view.fraction > 0)),
+        }
+    }
+
+    /// Whether the shot says of what something was made on the screen.
+    pub(super) fn names(&self, entity: Entity) -> bool {
+        self.displayed.iter().flatten().flatten().any(|named| named.rig == entity)
+    }
+
     /// From what the pose of something is to be rebuilt: from what the shot says of it, or else from the snapshots that were
     /// sent, or else from the full history.
     pub(super) fn recipe(&self, entity: Entity, past: &impl Past) -> Recipe {

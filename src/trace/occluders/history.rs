@@ -2,14 +2,17 @@
 
 use alloc::sync::Arc;
 
-use bevy::{math::bounding::BoundingSphere, prelude::*};
+use bevy::{
+    math::bounding::{Aabb3d, BoundingSphere},
+    prelude::*,
+};
 use bevy_rapier3d::{
     geometry::Collider,
     rapier::{geometry::InteractionGroups, prelude::SharedShape},
 };
 
 use crate::{
-    history::{Lineage, SpeedLimit, TickRing},
+    history::{Lineage, SpeedLimit, TickRing, Whereabouts},
     hitbox::{Occluder, OccluderMotion},
     pose::interpolate,
     shot::{PoseBasis, SnapshotPair},
@@ -29,20 +32,37 @@ pub(crate) struct OccluderHistory {
     /// Where the collider stood before it became an occluder, until the first record.
     pub(super) stood: Option<Isometry3d>,
     scaled: Option<Scaled>,
+    whereabouts: Whereabouts,
 }
 
 /// An occluder in one tick.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct OccluderRecord {
     pub(super) pose: Isometry3d,
     /// `None` if it stopped nothing: a sensor, disabled, unhittable, or without a collider.
     pub(super) shape: Option<SharedShape>,
+    /// A ball around the shape, in its own space.
+    pub(super) ball: BoundingSphere,
     pub(super) occluder: Occluder,
     /// Its collision groups.
     pub(super) groups: InteractionGroups,
     /// The rig that it belonged to, if any.
     pub(super) owner: Option<Entity>,
     pub(super) segment: u32,
+}
+
+impl Default for OccluderRecord {
+    fn default() -> Self {
+        Self {
+            pose: default(),
+            shape: None,
+            ball: BoundingSphere::new(Vec3::ZERO, 0.0),
+            occluder: default(),
+            groups: default(),
+            owner: None,
+            segment: 0,
+        }
+    }
 }
 
 /// A collider's shape at a scale that rapier has not applied to it yet.
@@ -73,6 +93,7 @@ impl OccluderHistory {
         if self.ring.capacity() != window as usize + 1 {
             self.resize(window as usize + 1);
         }
+        let record = OccluderRecord { ball: self.ball_of(record.shape.as_ref()), ..record };
         if let Some(stood) = self.stood.take() {
             // It has stood there all the time, and was tracked only now.
             self.push(tick - window, OccluderRecord { pose: stood, ..record.clone() });
@@ -93,8 +114,31 @@ impl OccluderHistory {
     }
 
     fn push(&mut self, tick: Tick, record: OccluderRecord) {
+        let is_next = self.ring.newest() != Some(tick);
         let slot = self.ring.push(tick);
+        let (place, ball) = (record.pose.translation.into(), record.ball);
+        self.whereabouts.note(place, ball.center.length(), ball.radius(), is_next, self.ring.capacity());
         self.records[slot] = record;
+    }
+
+    /// The ball around a shape, which for a mesh takes a look at all of it.
+    fn ball_of(&self, shape: Option<&SharedShape>) -> BoundingSphere {
+        let nothing = OccluderRecord::default().ball;
+        let Some(shape) = shape else { return nothing };
+        let latest = self.ring.newest().map(|_| &self.records[self.ring.slot(0)]);
+        let is_same = |record: &&OccluderRecord| record.shape.as_ref().is_some_and(|own| Arc::ptr_eq(&own.0, &shape.0));
+        latest.filter(is_same).map_or_else(
+            || {
+                let ball = shape.compute_local_bounding_sphere();
+                BoundingSphere::new(ball.center(), ball.radius())
+            },
+            |record| record.ball,
+        )
+    }
+
+    /// A box that holds all that it has been.
+    pub(super) fn bounds(&self) -> Aabb3d {
+        self.whereabouts.bounds()
     }
 
     /// Ends the history: from `tick` on, or from the one after if `tick` has been recorded already, nothing is stopped.
@@ -115,9 +159,9 @@ impl OccluderHistory {
     fn resize(&mut self, capacity: usize) {
         let old = core::mem::replace(&mut self.ring, TickRing::with_capacity(capacity));
         let old_records = core::mem::replace(&mut self.records, vec![OccluderRecord::default(); capacity]);
+        self.whereabouts = Whereabouts::default();
         for age in (0..old.len()).rev() {
-            let to = self.ring.push(old.tick(age));
-            self.records[to] = old_records[old.slot(age)].clone();
+            self.push(old.tick(age), old_records[old.slot(age)].clone());
         }
     }
 
@@ -230,10 +274,9 @@ impl Past for OccluderHistory {
     }
 
     fn stood(&self, recipe: Recipe) -> Option<Stood> {
-        let Rewound { pose, shape, record } = self.rebuild(recipe)?;
-        let local = shape.compute_local_bounding_sphere();
-        let bounds = BoundingSphere::new(pose * local.center(), local.radius());
-        Some(Stood { bounds, segment: record.segment, lever: local.radius(), rotation: pose.rotation })
+        let Rewound { pose, record, .. } = self.rebuild(recipe)?;
+        let bounds = BoundingSphere::new(pose * record.ball.center, record.ball.radius());
+        Some(Stood { bounds, segment: record.segment, lever: record.ball.radius(), rotation: pose.rotation })
     }
 
     fn newest(&self) -> Option<Stood> {

@@ -1,0 +1,222 @@
+//! Where all rigs have been in each tick, roughly, in one place.
+
+use bevy::{
+    math::{Vec3A, Vec4, bounding::BoundingSphere},
+    prelude::*,
+};
+
+use super::{HistoryBuffer, Record, index::BoxIndex, ring::TickRing};
+use crate::time::Tick;
+
+/// Which rigs have been where, lately.
+///
+/// To look up a rig's history takes a way through many corners of memory, one after the other. Of most of those whose boxes a ray
+/// meets, a look into a list tells that they were elsewhere at the instant in question.
+#[derive(Resource, Debug, Default)]
+pub(crate) struct RigIndex {
+    boxes: BoxIndex,
+    ring: TickRing,
+    /// For each slot of the ring those of all rigs.
+    spots: Vec<Vec<Spot>>,
+    runs: Vec<Run>,
+    /// The tick that is being put in comes right after the one before.
+    follows: bool,
+}
+
+/// A rig in one tick.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spot {
+    /// Its place, and how far it reached from there.
+    place: Vec4,
+    /// The middle of its hitboxes, and how far they reached from there.
+    center: Vec4,
+}
+
+/// Where a rig was from one record of it to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Between<'a> {
+    from: &'a Spot,
+    to: &'a Spot,
+}
+
+/// The newest spots of a rig that tell where it was.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// All later ones are of the same layout. `None` if there are none.
+    since: Option<Tick>,
+    layout: u32,
+}
+
+impl RigIndex {
+    /// All rigs are put in anew after this.
+    pub(super) fn begin(&mut self, tick: Tick, capacity: usize) {
+        if self.ring.capacity() != capacity {
+            self.ring = TickRing::with_capacity(capacity);
+            self.spots = vec![Vec::new(); capacity];
+        }
+        self.follows = self.ring.newest().is_some_and(|newest| (0..=1).contains(&tick.since(newest)));
+        let slot = self.ring.push(tick);
+        self.spots[slot].clear();
+    }
+
+    /// Puts in a rig that has just been recorded.
+    pub(super) fn put(&mut self, rig: Entity, history: &HistoryBuffer) {
+        let slot = history.ring.slot(0);
+        let Record { radius, layout, .. } = history.records[slot];
+        let (root, center) = (history.root(slot), history.layouts.get(layout).center);
+        let place = Vec3::from(root.translation).extend(center.length() + radius);
+        let spot = Spot { place, center: (root * center).extend(radius) };
+        // What is blended between other rotations than pure ones does not stay between them.
+        let is_pure = (root.rotation.length_squared() - 1.0).abs() < 1e-4;
+        self.put_at(rig, history, self.ring.newest().filter(|_| is_pure), spot, layout);
+    }
+
+    /// Puts in a rig that is not recorded now, but may still be looked for.
+    pub(super) fn put_disabled(&mut self, rig: Entity, history: &HistoryBuffer) {
+        self.put_at(rig, history, None, Spot::default(), 0);
+    }
+
+    fn put_at(&mut self, rig: Entity, history: &HistoryBuffer, now: Option<Tick>, spot: Spot, layout: u32) {
+        let (number, is_other) = self.boxes.put(rig, history.bounds());
+        let run = self.runs.get(number).filter(|run| self.follows && !is_other && run.layout == layout);
+        let run = Run { since: now.and(run.and_then(|run| run.since).or(now)), layout };
+        if is_other {
+            self.runs.truncate(number);
+            self.runs.push(run);
+        } else {
+            self.runs[number] = run;
+        }
+        self.spots[self.ring.slot(0)].push(spot);
+    }
+
+    /// All have been put in.
+    pub(super) fn finish(&mut self) {
+        self.boxes.finish();
+    }
+
+    pub(crate) fn boxes(&self) -> &BoxIndex {
+        &self.boxes
+    }
+
+    /// Where a rig was, blended from its records of two ticks; `None` if that cannot be told at a glance.
+    pub(crate) fn between(&self, number: usize, start: Tick, end: Tick) -> Option<Between<'_>> {
+        let newest = self.ring.newest()?;
+        let since = self.runs[number].since?;
+        let (age_of_start, age_of_end) = (newest.since(start), newest.since(end));
+        let is_known = start.since(since) >= 0 && (age_of_start as usize) < self.ring.len();
+        if !is_known || age_of_end < 0 || age_of_start < age_of_end {
+            return None;
+        }
+        // The ticks of a run have no gaps.
+        let spot = |age: i32| &self.spots[self.ring.slot(age as usize)][number];
+        Some(Between { from: spot(age_of_start), to: spot(age_of_end) })
+    }
+}
+
+impl Between<'_> {
+    /// A ball that holds the rough bounds of the rig all the time.
+    pub(crate) fn rough(self) -> BoundingSphere {
+        let Self { from, to } = self;
+        ball(from.place, to.place, 0.5 * Vec3A::from_vec4(to.place - from.place).length())
+    }
+
+    /// A ball that holds its bounds all the time.
+    pub(crate) fn tight(self) -> BoundingSphere {
+        let Self { from, to } = self;
+        let (step, way) = (Vec3A::from_vec4(to.place - from.place), Vec3A::from_vec4(to.center - from.center));
+        // While the rig goes straight, its middle turns around its place along an arc of half a circle at most, which is no
+        // further from its chord than half of that.
+        ball(from.center, to.center, 0.5 * (way.length() + (way - step).length()))
+    }
+}
+
+/// A ball that holds two others and what lies so far from the middle between them. It is endless if that is not a number.
+fn ball(from: Vec4, to: Vec4, half_way: f32) -> BoundingSphere {
+    let center = Vec3A::from_vec4(from.midpoint(to));
+    let radius = half_way + from.w.max(to.w) + 1e-3 + 1e-6 * center.abs().max_element();
+    if radius.is_finite() {
+        BoundingSphere::new(center, radius)
+    } else {
+        BoundingSphere::new(Vec3::ZERO, f32::INFINITY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        Shape, Zone,
+        history::{
+            Lineage, RecordedHitbox,
+            write::{RigRecord, tests::RETENTION},
+        },
+        hitbox::Life,
+        time::ViewTime,
+    };
+
+    fn record(history: &mut HistoryBuffer, tick: u32, root: Isometry3d, radius: f32) {
+        let entity = Entity::from_raw_u32(1).expect("it is small");
+        let shape = Shape::Ball { radius };
+        let hitboxes = [RecordedHitbox { entity, zone: Zone::Head, shape, hittable: true, is_fresh: false }; 2];
+        let poses = [0.0, 1.5].map(|height| root * Isometry3d::from_xyz(0.3, height, 0.0));
+        let rig = RigRecord {
+            root,
+            lineage: Lineage::NONE,
+            life: Life::default(),
+            hittable: true,
+            hitboxes: &hitboxes,
+            poses: &poses,
+            posing: None,
+        };
+        history.record(Tick(tick), &rig, RETENTION);
+    }
+
+    proptest! {
+        #[test]
+        fn balls_hold_what_is_blended_and_boxes_all_that_is_remembered(
+            steps in prop::collection::vec((prop::array::uniform3(-2.0_f32..2.0), -3.1_f32..3.1, 0_u8..12), 2..40),
+            start: u32,
+            span in 1_u32..4,
+        ) {
+            let mut history = HistoryBuffer::default();
+            let mut index = RigIndex::default();
+            let (rig, mut root, mut tick) = (Entity::from_raw_u32(7).expect("it is small"), Isometry3d::IDENTITY, start);
+            let is_steady = steps.iter().rev().take(2).all(|(.., event)| *event >= 3);
+            for (step, turn, event) in steps {
+                root.translation += Vec3A::from(step);
+                root.rotation *= Quat::from_euler(EulerRot::YXZ, turn, 0.3 * turn, 0.0);
+                // A tick is left out, or the rig crouches.
+                tick = tick.wrapping_add(1 + u32::from(event == 1));
+                record(&mut history, tick, root, if event < 3 { 0.2 } else { 0.4 });
+                index.begin(Tick(tick), RETENTION.capacity);
+                index.put(rig, &history);
+                index.finish();
+            }
+            let mut told = 0;
+            for back in 0..RETENTION.capacity as u32 + 3 {
+                let older = Tick(tick.wrapping_sub(back));
+                let newer = older + span;
+                let Some(between) = index.between(0, older, newer) else { continue };
+                let (rough, tight) = (between.rough(), between.tight());
+                told += 1;
+                for part in 0..=8_u16 {
+                    let view = ViewTime::before(newer, f64::from(span) * f64::from(part) / 8.0);
+                    let sample = history.sample_between(older, Some(newer), view).expect("it is remembered");
+                    let is_within = |ball: BoundingSphere, found: BoundingSphere| {
+                        ball.center.distance(found.center) + found.radius() <= ball.radius()
+                    };
+                    prop_assert!(is_within(rough, sample.rough_bounds()), "{rough:?} {:?}", sample.rough_bounds());
+                    prop_assert!(is_within(tight, sample.bounds()), "{tight:?} {:?}", sample.bounds());
+                    let mut met = 0;
+                    let ball = sample.rough_bounds();
+                    let bounds = bevy::math::bounding::Aabb3d::new(ball.center, Vec3::splat(0.01));
+                    index.boxes().visit_box(bounds, |_| met += 1);
+                    prop_assert_eq!(met, 1);
+                }
+            }
+            prop_assert!(told > 0 || !is_steady || span > 1);
+        }
+    }
+}

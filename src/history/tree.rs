@@ -1,0 +1,445 @@
+//! Boxes in a tree, eight to a node: a look at a few of them tells what a ray cannot meet.
+
+use bevy::{
+    math::{Vec3A, Vec4, bounding::Aabb3d},
+    prelude::*,
+};
+
+/// How deep a tree may be: its builder sees to it, and a walk needs no more room than follows from it.
+const DEEPEST: usize = 13;
+/// At each level of a walk, seven children wait while the eighth is looked at.
+const WAITING: usize = 7 * DEEPEST + 8;
+/// What stands before the number of a child that is a box, and no node.
+const BOX: u32 = 1 << 31;
+const NONE: u32 = u32::MAX;
+/// Beyond any world, and its square is still a number.
+const EDGE: f32 = 1e15;
+const EMPTY: Aabb3d = Aabb3d { min: Vec3A::INFINITY, max: Vec3A::NEG_INFINITY };
+
+/// Boxes in a tree, by their numbers.
+///
+/// What it leaves out is not met; what it shows need not be. Its shape follows from the boxes with which it was built. When they
+/// move, it stays right as long as it is refitted, and only grows slower the further they get from where they were.
+#[derive(Debug, Default)]
+pub(crate) struct BoxTree {
+    /// Children come after their parents.
+    nodes: Vec<Node>,
+    /// The numbers of all boxes in the order of the tree, kept for its memory.
+    order: Vec<u32>,
+}
+
+/// Eight boxes side by side, four to a register.
+#[derive(Clone, Debug)]
+struct Node {
+    /// The three coordinates of the least corners, and then of the greatest ones. What is free is [`EMPTY`].
+    planes: [[Vec4; 2]; 6],
+    children: [u32; 8],
+}
+
+/// A ray with some room around it, which may widen as a cone does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beam {
+    pub(crate) ray: Ray3d,
+    pub(crate) range: f32,
+    /// Metres around the ray.
+    pub(crate) margin: f32,
+    /// By how much that grows with each metre along it: for a cone, the tangent of half its angle.
+    pub(crate) slope: f32,
+}
+
+impl BoxTree {
+    /// Forgets all, and takes in these boxes by their indices.
+    pub(crate) fn build(&mut self, boxes: &[Aabb3d]) {
+        self.nodes.clear();
+        self.order.clear();
+        self.order.extend(0..boxes.len() as u32);
+        if !boxes.is_empty() {
+            let mut order = core::mem::take(&mut self.order);
+            self.build_node(boxes, &mut order, 0);
+            self.order = order;
+        }
+    }
+
+    /// Follows boxes that have moved; there must be as many as when it was built.
+    pub(crate) fn refit(&mut self, boxes: &[Aabb3d]) {
+        for index in (0..self.nodes.len()).rev() {
+            for lane in 0..8 {
+                let bounds = match self.nodes[index].children[lane] {
+                    NONE => continue,
+                    child if child & BOX != 0 => tame(boxes[(child & !BOX) as usize]),
+                    child => self.nodes[child as usize].bounds(),
+                };
+                self.nodes[index].set(lane, bounds);
+            }
+        }
+    }
+
+    fn build_node(&mut self, boxes: &[Aabb3d], numbers: &mut [u32], depth: usize) -> u32 {
+        // Uneven parts fit the boxes better, even ones make sure that the tree does not grow too deep.
+        let even = numbers.len() > 1 << (3 * (DEEPEST - 1 - depth)).min(30);
+        let mut ends = [0; 9];
+        let mut bounds = [EMPTY; 8];
+        (ends[1], bounds[0]) = (numbers.len(), merge_all(boxes, numbers));
+        let mut parts = 1;
+        while parts < 8 {
+            let len = |part: usize| ends[part + 1] - ends[part];
+            let size = |part: usize| if even { len(part) as f32 } else { surface(bounds[part]) };
+            let largest = (0..parts).filter(|part| len(*part) > 1).max_by(|a, b| size(*a).total_cmp(&size(*b)));
+            let Some(part) = largest else { break };
+            let (from, to) = (ends[part], ends[part + 1]);
+            let middle = from + split(boxes, &mut numbers[from..to], even);
+            ends.copy_within(part + 1..=parts, part + 2);
+            bounds.copy_within(part..parts, part + 1);
+            ends[part + 1] = middle;
+            bounds[part] = merge_all(boxes, &numbers[from..middle]);
+            bounds[part + 1] = merge_all(boxes, &numbers[middle..to]);
+            parts += 1;
+        }
+        let index = self.nodes.len();
+        self.nodes.push(Node::EMPTY);
+        for part in 0..parts {
+            let numbers = &mut numbers[ends[part]..ends[part + 1]];
+            let child = if let [number] = numbers { BOX | *number } else { self.build_node(boxes, numbers, depth + 1) };
+            self.nodes[index].children[part] = child;
+            self.nodes[index].set(part, bounds[part]);
+        }
+        index as u32
+    }
+}
+
+// Looking for boxes.
+impl BoxTree {
+    /// Shows the boxes within a beam, nearer ones sooner, as far as `visit` says that it is still worth it.
+    pub(crate) fn visit_beam(&self, beam: Beam, visit: impl FnMut(u32) -> f32) {
+        if beam.slope > 0.0 { self.walk::<true>(beam, visit) } else { self.walk::<false>(beam, visit) }
+    }
+
+    /// Shows the boxes that meet another one.
+    pub(crate) fn visit_box(&self, met: Aabb3d, mut visit: impl FnMut(u32)) {
+        let mut waiting = [0; WAITING];
+        let mut count = usize::from(!self.nodes.is_empty());
+        while count > 0 {
+            count -= 1;
+            let node = &self.nodes[waiting[count] as usize];
+            for half in 0..2 {
+                let meets = |axis: usize| {
+                    let above = node.planes[axis][half].cmple(Vec4::splat(met.max[axis]));
+                    above & node.planes[axis + 3][half].cmpge(Vec4::splat(met.min[axis]))
+                };
+                for lane in lanes((meets(0) & meets(1) & meets(2)).bitmask()) {
+                    match node.children[4 * half + lane] {
+                        // All that is free lies within a box without end.
+                        NONE => {}
+                        child if child & BOX != 0 => visit(child & !BOX),
+                        child => {
+                            waiting[count] = child;
+                            count += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn walk<const WIDENS: bool>(&self, beam: Beam, mut visit: impl FnMut(u32) -> f32) {
+        let Some(root) = self.nodes.first() else { return };
+        let Beam { ray: Ray3d { origin, direction }, range, margin, slope } = beam;
+        // Rounding in `f32` grows with the distance; this is more than it can be.
+        let bounds = root.bounds();
+        let farthest = (bounds.min - Vec3A::from(origin)).abs().max((bounds.max - Vec3A::from(origin)).abs());
+        let rounding = 1e-3 + 2e-5 * farthest.length().min(range) + 1e-6 * origin.abs().max_element();
+        let margin = margin + rounding;
+        // For each axis: the planes that the ray meets first and last.
+        let near = [0, 1, 2].map(|axis| if direction[axis] < 0.0 { axis + 3 } else { axis });
+        let far = [0, 1, 2].map(|axis| if direction[axis] < 0.0 { axis } else { axis + 3 });
+        let inverse = direction.map(|part| if part.abs() < 1e-12 { 1e12_f32.copysign(part) } else { part.recip() });
+        let [near_at, far_at] = [1.0, -1.0].map(|side: f32| {
+            [0, 1, 2].map(|axis| Vec4::splat(origin[axis] + side * margin * 1.0_f32.copysign(inverse[axis])))
+        });
+        let inverse = inverse.to_array().map(Vec4::splat);
+        let mut reach = range;
+        let mut waiting = [(0.0_f32, 0_u32); WAITING];
+        let mut count = 1;
+        while count > 0 {
+            count -= 1;
+            let (entry, child) = waiting[count];
+            if entry > reach {
+                continue;
+            }
+            if child & BOX != 0 {
+                reach = visit(child & !BOX).min(range);
+                continue;
+            }
+            let node = &self.nodes[child as usize];
+            let first = count;
+            for half in 0..2 {
+                let plane = |index: usize| node.planes[index][half];
+                let widening = if WIDENS {
+                    // No point of a box lies further along than its corner does.
+                    let along = |axis: usize| {
+                        let direction = Vec4::splat(direction[axis]);
+                        let corner = plane(far[axis]) - Vec4::splat(origin[axis]);
+                        corner * direction
+                    };
+                    let furthest = along(0) + along(1) + along(2) + Vec4::splat(2.0 * margin);
+                    // As in a ball of that size; an empty box stays empty.
+                    furthest.clamp(Vec4::ZERO, Vec4::splat(range.min(EDGE))) * slope
+                } else {
+                    Vec4::ZERO
+                };
+                let enter = |axis: usize| {
+                    let at = near_at[axis] + widening.copysign(inverse[axis]);
+                    (plane(near[axis]) - at) * inverse[axis]
+                };
+                let leave = |axis: usize| {
+                    let at = far_at[axis] - widening.copysign(inverse[axis]);
+                    (plane(far[axis]) - at) * inverse[axis]
+                };
+                let entries = enter(0).max(enter(1)).max(enter(2)).max(Vec4::ZERO);
+                let exits = leave(0).min(leave(1)).min(leave(2)).min(Vec4::splat(reach));
+                for lane in lanes(entries.cmple(exits).bitmask()) {
+                    // The nearest one is taken next, and so comes last.
+                    let entry = entries[lane];
+                    let mut place = count;
+                    while place > first && waiting[place - 1].0 < entry {
+                        waiting[place] = waiting[place - 1];
+                        place -= 1;
+                    }
+                    waiting[place] = (entry, node.children[4 * half + lane]);
+                    count += 1;
+                }
+            }
+        }
+    }
+}
+
+impl Node {
+    const EMPTY: Self = Self {
+        planes: {
+            let (least, greatest) = ([Vec4::INFINITY; 2], [Vec4::NEG_INFINITY; 2]);
+            [least, least, least, greatest, greatest, greatest]
+        },
+        children: [NONE; 8],
+    };
+
+    fn set(&mut self, lane: usize, bounds: Aabb3d) {
+        for axis in 0..3 {
+            self.planes[axis][lane / 4][lane % 4] = bounds.min[axis];
+            self.planes[axis + 3][lane / 4][lane % 4] = bounds.max[axis];
+        }
+    }
+
+    /// What holds all of its boxes.
+    fn bounds(&self) -> Aabb3d {
+        let least = |axis: usize| self.planes[axis][0].min(self.planes[axis][1]).min_element();
+        let greatest = |axis: usize| self.planes[axis][0].max(self.planes[axis][1]).max_element();
+        Aabb3d { min: Vec3A::new(least(0), least(1), least(2)), max: Vec3A::new(greatest(3), greatest(4), greatest(5)) }
+    }
+}
+
+/// The numbers of the bits that are set.
+pub(super) fn lanes(mut bits: u32) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let lane = bits.trailing_zeros();
+        bits &= bits.checked_sub(1)?;
+        Some(lane as usize)
+    })
+}
+
+/// The box without numbers that are none: those count as all there are. An empty box stays empty.
+fn tame(Aabb3d { min, max }: Aabb3d) -> Aabb3d {
+    let edge = Vec3A::splat(EDGE);
+    // What is not a number is neither more nor less than another.
+    Aabb3d { min: Vec3A::select(min.cmpge(-edge), min, -edge), max: Vec3A::select(max.cmple(edge), max, edge) }
+}
+
+fn merge(a: Aabb3d, b: Aabb3d) -> Aabb3d {
+    Aabb3d { min: a.min.min(b.min), max: a.max.max(b.max) }
+}
+
+fn merge_all(boxes: &[Aabb3d], numbers: &[u32]) -> Aabb3d {
+    numbers.iter().fold(EMPTY, |so_far, number| merge(so_far, tame(boxes[*number as usize])))
+}
+
+/// Half the surface of a box: a ray at random meets it in proportion to that.
+fn surface(bounds: Aabb3d) -> f32 {
+    let size = (bounds.max - bounds.min).max(Vec3A::ZERO);
+    size.x * size.y + size.y * size.z + size.z * size.x
+}
+
+/// Twice the middle of a box.
+fn middle(bounds: Aabb3d) -> Vec3A {
+    let middle = bounds.min + bounds.max;
+    if middle.is_finite() { middle } else { Vec3A::ZERO }
+}
+
+/// Divides numbers of boxes into two parts that meet as few rays as they can, or into even ones; returns the length of the first,
+/// which is neither nothing nor all.
+fn split(boxes: &[Aabb3d], numbers: &mut [u32], even: bool) -> usize {
+    const BINS: usize = 12;
+    let middle_of = |number: u32| middle(tame(boxes[number as usize]));
+    let middles = numbers.iter().fold(EMPTY, |Aabb3d { min, max }, number| {
+        let middle = middle_of(*number);
+        Aabb3d { min: min.min(middle), max: max.max(middle) }
+    });
+    let size = middles.max - middles.min;
+    let axis = Vec3::from(size).max_position();
+    let half = numbers.len() / 2;
+    if even || size[axis] <= 0.0 {
+        numbers.select_nth_unstable_by(half, |a, b| middle_of(*a)[axis].total_cmp(&middle_of(*b)[axis]).then(a.cmp(b)));
+        return half;
+    }
+    // A cast rounds down, and no bin lies beyond the last one.
+    let bin_of = |number: u32| {
+        let part = (middle_of(number)[axis] - middles.min[axis]) / size[axis];
+        ((part * BINS as f32) as usize).min(BINS - 1)
+    };
+    let mut bins = [(EMPTY, 0_usize); BINS];
+    for number in numbers.iter() {
+        let (bounds, count) = &mut bins[bin_of(*number)];
+        (*bounds, *count) = (merge(*bounds, tame(boxes[*number as usize])), *count + 1);
+    }
+    let cost = |bins: &[(Aabb3d, usize)]| {
+        let (bounds, count) =
+            bins.iter().fold((EMPTY, 0), |(so_far, sum), (bounds, count)| (merge(so_far, *bounds), sum + count));
+        surface(bounds) * count as f32
+    };
+    let total = |end: usize| cost(&bins[..end]) + cost(&bins[end..]);
+    let end = (1..BINS).min_by(|a, b| total(*a).total_cmp(&total(*b))).unwrap_or(1);
+    // The least and the greatest middle lie in the first and the last bin: neither part is empty.
+    let mut first = 0;
+    for index in 0..numbers.len() {
+        if bin_of(numbers[index]) < end {
+            numbers.swap(index, first);
+            first += 1;
+        }
+    }
+    if first == 0 || first == numbers.len() { half } else { first }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::math::{bounding::IntersectsVolume, ops};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn boxes() -> impl Strategy<Value = Vec<Aabb3d>> {
+        let places = prop::array::uniform3(prop_oneof![-50.0_f32..50.0, Just(0.0)]);
+        let sizes = prop::array::uniform3(prop_oneof![4 => 0.0_f32..2.0, 1 => 0.0_f32..60.0]);
+        let one = (places, sizes).prop_map(|(place, size)| Aabb3d::new(Vec3::from(place), Vec3::from(size)));
+        prop::collection::vec(one, 0..300)
+    }
+
+    fn beams() -> impl Strategy<Value = Beam> {
+        let origin = prop::array::uniform3(-60.0_f32..60.0);
+        let direction = prop::array::uniform3(prop_oneof![-1.0_f32..1.0, Just(0.0)]);
+        (origin, direction, 0.0_f32..150.0, 0.0_f32..2.0, prop_oneof![Just(0.0), 0.0_f32..0.5]).prop_map(
+            |(origin, direction, range, margin, slope)| {
+                let direction = Dir3::new(direction.into()).unwrap_or(Dir3::X);
+                Beam { ray: Ray3d::new(origin.into(), direction), range, margin, slope }
+            },
+        )
+    }
+
+    /// Walks along the beam, and tells whether the point of the box that is nearest then lies in it.
+    fn meets(beam: &Beam, bounds: Aabb3d) -> bool {
+        let Beam { ray, range, margin, slope } = *beam;
+        (0..=1_000).any(|step| {
+            let walker = Vec3A::from(ray.get_point(range * step as f32 / 1_000.0));
+            let nearest = walker.clamp(bounds.min, bounds.max);
+            let along = (nearest - Vec3A::from(ray.origin)).dot(Vec3A::from(*ray.direction)).clamp(0.0, range);
+            nearest.distance(ray.get_point(along).into()) <= margin + slope * along
+        })
+    }
+
+    fn visited(tree: &BoxTree, beam: Beam) -> Vec<u32> {
+        let mut found = Vec::new();
+        tree.visit_beam(beam, |number| {
+            found.push(number);
+            f32::INFINITY
+        });
+        found
+    }
+
+    fn check(tree: &BoxTree, boxes: &[Aabb3d], beam: Beam) -> Result<(), TestCaseError> {
+        let found = visited(tree, beam);
+        for (number, bounds) in boxes.iter().enumerate() {
+            prop_assert!(!meets(&beam, *bounds) || found.contains(&(number as u32)), "{number} of {found:?}");
+            prop_assert!(found.iter().filter(|found| **found == number as u32).count() <= 1, "shown twice");
+        }
+        let room = Aabb3d::new(beam.ray.origin, Vec3::splat(10.0));
+        let mut met = Vec::new();
+        tree.visit_box(room, |number| met.push(number as usize));
+        met.sort_unstable();
+        let expected: Vec<_> = (0..boxes.len()).filter(|number| room.intersects(&boxes[*number])).collect();
+        prop_assert_eq!(met, expected);
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_a_beam_meets_is_left_out(before in boxes(), moves in boxes(), beam in beams()) {
+            let mut tree = BoxTree::default();
+            tree.build(&before);
+            check(&tree, &before, beam)?;
+            let after: Vec<_> = before.iter().zip(moves.iter().cycle()).map(|(_, moved)| *moved).collect();
+            if after.len() == before.len() {
+                tree.refit(&after);
+                check(&tree, &after, beam)?;
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_ends_where_it_is_not_worth_it_any_more() {
+        let row: Vec<_> = (0..100).map(|n| Aabb3d::new(Vec3::Z * (3.0 * n as f32 + 5.0), Vec3::splat(0.5))).collect();
+        let mut tree = BoxTree::default();
+        tree.build(&row);
+        let beam = Beam { ray: Ray3d::new(Vec3::ZERO, Dir3::Z), range: 1e3, margin: 0.0, slope: 0.0 };
+        let mut found = Vec::new();
+        tree.visit_beam(beam, |number| {
+            found.push(number);
+            10.0
+        });
+        assert_eq!(found, [0, 1]);
+    }
+
+    #[test]
+    fn boxes_without_end_or_number_are_always_met_and_empty_ones_never() {
+        let nowhere = Aabb3d { min: Vec3A::NAN, max: Vec3A::NAN };
+        let everywhere = Aabb3d { min: Vec3A::NEG_INFINITY, max: Vec3A::INFINITY };
+        let mut boxes = vec![nowhere, everywhere, EMPTY];
+        boxes.extend((0..30).map(|n| Aabb3d::new(Vec3::X * n as f32, Vec3::splat(0.1))));
+        let mut tree = BoxTree::default();
+        for rebuild in [true, false] {
+            if rebuild {
+                tree.build(&boxes)
+            } else {
+                tree.refit(&boxes)
+            }
+            let beam = Beam { ray: Ray3d::new(Vec3::Y * 7.0, Dir3::Z), range: 50.0, margin: 0.0, slope: 0.0 };
+            let mut found = visited(&tree, beam);
+            found.sort_unstable();
+            assert_eq!(found, [0, 1]);
+            let mut all = 0;
+            tree.visit_box(everywhere, |_| all += 1);
+            assert!((32..=33).contains(&all), "all but perhaps the empty one: {all}");
+        }
+    }
+
+    /// Each box twice as far off and as large as the one before: the best parts are as uneven as can be.
+    #[test]
+    fn uneven_boxes_do_not_make_a_tree_too_deep() {
+        let boxes: Vec<_> = (0..3_000)
+            .map(|n| {
+                let size = ops::exp2(-((n % 100) as f32));
+                Aabb3d::new(Vec3::X * size * 1e9, Vec3::splat(size))
+            })
+            .collect();
+        let mut tree = BoxTree::default();
+        tree.build(&boxes);
+        let beam = Beam { ray: Ray3d::new(Vec3::ZERO, Dir3::X), range: 1e12, margin: 10.0, slope: 0.0 };
+        assert_eq!(visited(&tree, beam).len(), 3_000);
+    }
+}
