@@ -26,6 +26,10 @@ pub struct Cli {
     /// Draw the cost over rigs and shots as SVG. Default: `assets/peers.svg`, or nothing if `--quick`.
     #[arg(long, value_name = "PATH")]
     pub plot: Option<PathBuf>,
+    /// Measure nothing, but write all that this crate answers to rays and shots, to the last bit: two builds of it are alike if
+    /// these files are.
+    #[arg(long, value_name = "PATH")]
+    pub answers: Option<PathBuf>,
     /// Measure only this crate on so many threads, and print it as JSON: how the program starts its own workers.
     #[arg(long, hide = true)]
     pub threads: Option<usize>,

@@ -21,15 +21,20 @@ pub mod table;
 pub mod threads;
 pub mod ticks;
 
-use std::io::{self, Write};
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::Path,
+};
 
-use approach::Kind;
+use approach::{Kind, hindsight};
 use arena::Arena;
 use cli::Cli;
 use error::PeersError;
 use goals::Figures;
 use json::Report;
 use measure::{Caches, Row, median};
+use scene::{Figure, Scene, Setup, Shots};
 use table::{Goals, Table};
 use ticks::Ticks;
 
@@ -46,6 +51,10 @@ pub fn run(cli: &Cli) -> Result<(), PeersError> {
     threads::init_pool(cli.threads.unwrap_or(1));
     if cli.threads.is_some() {
         return threads::work(cli, &mut out);
+    }
+    if let Some(path) = &cli.answers {
+        let failed = |source| PeersError::CannotWrite { path: path.clone(), source };
+        return write_answers(path, cli.seed).map_err(failed);
     }
     let mut caches = Caches::default();
     let (mut rows, mut copy_us) = (Vec::new(), Vec::new());
@@ -72,6 +81,17 @@ pub fn run(cli: &Cli) -> Result<(), PeersError> {
         plot::draw(&path, &rows)?;
     }
     Ok(())
+}
+
+/// What this crate answers, in arenas of all sizes and in a crowd.
+fn write_answers(path: &Path, seed: u64) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    for (rigs, crowded) in [(16, false), (64, false), (256, false), (1_024, false), (CROWD, true)] {
+        let scene = Scene::new(Setup { rigs, crowded, figure: Figure::Body }, seed);
+        let ticks: Vec<_> = (0..3).map(|tick| Shots::new(&scene, 1_024, 2_000_000 + tick)).collect();
+        hindsight::write_all(&scene, &ticks, &mut out)?;
+    }
+    out.flush()
 }
 
 /// What must be known to read the tables.

@@ -1,5 +1,6 @@
 //! This crate.
 
+mod answers;
 mod messages;
 mod query;
 
@@ -17,6 +18,7 @@ use crate::{
     scene::{HZ, Scene},
 };
 
+pub use answers::write_all;
 pub use messages::ByMessages;
 pub use query::ByQuery;
 

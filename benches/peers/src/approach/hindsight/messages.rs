@@ -16,7 +16,7 @@ use crate::{
 /// The time is that of writing the shots and running `FixedPostUpdate` without recording. It leaves out that a game reads the
 /// verdicts, and that shots come over a network.
 pub struct ByMessages {
-    server: Server,
+    pub(super) server: Server,
     events: Vec<ShotEvent>,
 }
 
@@ -54,7 +54,7 @@ impl ByMessages {
             .with_attack(Attack::Bullet(bullet))
     }
 
-    fn trace_events(&mut self, shots: &Shots, without_recording: bool) -> Took {
+    pub(super) fn trace_events(&mut self, shots: &Shots, without_recording: bool) -> Took {
         let mut events = core::mem::take(&mut self.events);
         events.clear();
         events.extend(shots.shots.iter().enumerate().map(|(number, shot)| self.event(number, shot)));
@@ -69,7 +69,7 @@ impl ByMessages {
     }
 
     /// Reads the verdicts, and forgets all messages, as the end of a tick does.
-    fn read(&mut self, shots: &Shots, answers: &mut Vec<Answer>) {
+    pub(super) fn read(&mut self, shots: &Shots, answers: &mut Vec<Answer>) {
         answers.clear();
         answers.resize(shots.rays.len(), Answer::default());
         let Server { app, things, .. } = &mut self.server;
