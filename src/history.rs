@@ -37,7 +37,7 @@ pub use segment::BeginSegment;
 pub(crate) use segment::{SpeedLimit, begin_segment};
 pub(crate) use spots::RigIndex;
 pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
-pub(crate) use tree::Beam;
+pub(crate) use tree::{Beam, BoxTree};
 pub(crate) use whereabouts::Whereabouts;
 
 /// The last second of a [`Rig`](crate::Rig): where its hitboxes stood after each tick, and what they were.

@@ -18,7 +18,7 @@ use crate::{
     time::CurrentTick,
     trace::{
         Screens, SustainedAttacks, adopt_collider_scale, check_screens, continue_attacks, explain_verdicts,
-        fly_projectiles, init_occluders, is_tracing, keep_screens, record_occluders, release_trigger, trace_shots,
+        fly_projectiles, index_colliders, init_occluders, is_tracing, keep_screens, record_occluders, release_trigger, trace_shots,
     },
 };
 
@@ -91,7 +91,7 @@ impl Plugin for LagCompensationPlugin {
             .add_systems(
                 self.schedule,
                 (
-                    (adopt_collider_scale.before(record_history), record_history, record_occluders, forget_tombstones)
+                    (adopt_collider_scale.before(record_history), record_history, record_occluders, index_colliders, forget_tombstones)
                         .in_set(LagCompensationSystems::RecordHistory),
                     (finish_reloads, admit_shots, check_screens, fire_weapons)
                         .chain()

@@ -32,11 +32,13 @@ use crate::{
     weapon::Attack,
 };
 use arena::Arena;
+use colliders::ColliderIndex;
 use occluders::{OccluderIndex, begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
 use sustained::Kind;
 
+pub(crate) use colliders::index_colliders;
 pub use answer::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose};
 pub(crate) use explain::{Screens, explain_verdicts, is_tracing, keep_screens};
 pub use filter::RewoundFilter;
@@ -51,6 +53,7 @@ pub(crate) fn init_occluders(app: &mut App) {
     app.register_required_components::<Occluder, OccluderHistory>();
     app.init_resource::<OccluderTombstones>()
         .init_resource::<OccluderIndex>()
+        .init_resource::<ColliderIndex>()
         .add_observer(begin_segment)
         .add_observer(remember_standing)
         .add_observer(bury_occluder)

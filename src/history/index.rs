@@ -2,7 +2,7 @@
 
 use bevy::{math::bounding::Aabb3d, prelude::*};
 
-use super::tree::{Beam, BoxTree};
+use super::tree::BoxTree;
 
 /// A box for each of some histories, which holds all that is remembered there; in a tree.
 ///
@@ -36,17 +36,16 @@ impl BoxIndex {
 
     /// All have been put in.
     pub(crate) fn finish(&mut self) {
-        /// Those who walk drift apart slowly.
-        const MOST_REFITS: u32 = 64;
         if self.put < self.entities.len() {
             self.cut();
         }
         self.put = 0;
-        self.refits = self.refits.filter(|refits| *refits < MOST_REFITS).map(|refits| refits + 1);
+        self.refits = self.refits.filter(|refits| *refits < BoxTree::MOST_REFITS).map(|refits| refits + 1);
         if self.refits.is_some() {
-            self.tree.refit(&self.boxes);
+            let boxes = &self.boxes;
+            self.tree.refit(|number| Some(boxes[number as usize]));
         } else {
-            self.tree.build(&self.boxes);
+            self.tree.build(&self.boxes, 0..self.boxes.len() as u32);
             self.refits = Some(0);
         }
     }
@@ -63,15 +62,8 @@ impl BoxIndex {
         self.entities[number]
     }
 
-    /// Shows the numbers of those whose boxes lie within a beam, nearer ones sooner, as far as `visit` says that it is still worth
-    /// it.
-    pub(crate) fn visit_beam(&self, beam: Beam, mut visit: impl FnMut(usize) -> f32) {
-        self.tree.visit_beam(beam, |number| visit(number as usize));
-    }
-
-    /// Shows the numbers of those whose boxes meet another one.
-    pub(crate) fn visit_box(&self, met: Aabb3d, mut visit: impl FnMut(usize)) {
-        self.tree.visit_box(met, |number| visit(number as usize));
+    pub(crate) fn tree(&self) -> &BoxTree {
+        &self.tree
     }
 }
 

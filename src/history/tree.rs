@@ -14,7 +14,6 @@ const BOX: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 /// Beyond any world, and its square is still a number.
 const EDGE: f32 = 1e15;
-const EMPTY: Aabb3d = Aabb3d { min: Vec3A::INFINITY, max: Vec3A::NEG_INFINITY };
 
 /// Boxes in a tree, by their numbers.
 ///
@@ -31,7 +30,7 @@ pub(crate) struct BoxTree {
 /// Eight boxes side by side, four to a register.
 #[derive(Clone, Debug)]
 struct Node {
-    /// The three coordinates of the least corners, and then of the greatest ones. What is free is [`EMPTY`].
+    /// The three coordinates of the least corners, and then of the greatest ones. What is free is [`BoxTree::EMPTY`].
     planes: [[Vec4; 2]; 6],
     children: [u32; 8],
 }
@@ -48,25 +47,42 @@ pub(crate) struct Beam {
 }
 
 impl BoxTree {
-    /// Forgets all, and takes in these boxes by their indices.
-    pub(crate) fn build(&mut self, boxes: &[Aabb3d]) {
+    /// What nothing meets.
+    pub(crate) const EMPTY: Aabb3d = Aabb3d { min: Vec3A::INFINITY, max: Vec3A::NEG_INFINITY };
+    /// After so many refits, a tree of what moves should be built anew: those who walk drift apart slowly.
+    pub(crate) const MOST_REFITS: u32 = 64;
+
+    /// Forgets all, and takes in some of these boxes, by their indices.
+    pub(crate) fn build(&mut self, boxes: &[Aabb3d], numbers: impl IntoIterator<Item = u32>) {
         self.nodes.clear();
         self.order.clear();
-        self.order.extend(0..boxes.len() as u32);
-        if !boxes.is_empty() {
+        self.order.extend(numbers);
+        if !self.order.is_empty() {
             let mut order = core::mem::take(&mut self.order);
             self.build_node(boxes, &mut order, 0);
             self.order = order;
         }
     }
 
-    /// Follows boxes that have moved; there must be as many as when it was built.
-    pub(crate) fn refit(&mut self, boxes: &[Aabb3d]) {
+    /// Takes in the boxes of another tree, in the same order.
+    pub(crate) fn copy_order(&mut self, other: &Self) {
+        self.nodes.clone_from(&other.nodes);
+        self.order.clone_from(&other.order);
+    }
+
+    /// Follows boxes that have moved; drops those of which there is none any more.
+    pub(crate) fn refit(&mut self, box_of: impl Fn(u32) -> Option<Aabb3d>) {
         for index in (0..self.nodes.len()).rev() {
             for lane in 0..8 {
                 let bounds = match self.nodes[index].children[lane] {
                     NONE => continue,
-                    child if child & BOX != 0 => tame(boxes[(child & !BOX) as usize]),
+                    child if child & BOX != 0 => match box_of(child & !BOX) {
+                        Some(bounds) => tame(bounds),
+                        None => {
+                            self.nodes[index].children[lane] = NONE;
+                            Self::EMPTY
+                        }
+                    },
                     child => self.nodes[child as usize].bounds(),
                 };
                 self.nodes[index].set(lane, bounds);
@@ -78,7 +94,7 @@ impl BoxTree {
         // Uneven parts fit the boxes better, even ones make sure that the tree does not grow too deep.
         let even = numbers.len() > 1 << (3 * (DEEPEST - 1 - depth)).min(30);
         let mut ends = [0; 9];
-        let mut bounds = [EMPTY; 8];
+        let mut bounds = [BoxTree::EMPTY; 8];
         (ends[1], bounds[0]) = (numbers.len(), merge_all(boxes, numbers));
         let mut parts = 1;
         while parts < 8 {
@@ -174,7 +190,8 @@ impl BoxTree {
             let first = count;
             for half in 0..2 {
                 let plane = |index: usize| node.planes[index][half];
-                let widening = if WIDENS {
+                let (mut near_at, mut far_at) = (near_at, far_at);
+                if WIDENS {
                     // No point of a box lies further along than its corner does.
                     let along = |axis: usize| {
                         let direction = Vec4::splat(direction[axis]);
@@ -183,29 +200,30 @@ impl BoxTree {
                     };
                     let furthest = along(0) + along(1) + along(2) + Vec4::splat(2.0 * margin);
                     // As in a ball of that size; an empty box stays empty.
-                    furthest.clamp(Vec4::ZERO, Vec4::splat(range.min(EDGE))) * slope
-                } else {
-                    Vec4::ZERO
-                };
-                let enter = |axis: usize| {
-                    let at = near_at[axis] + widening.copysign(inverse[axis]);
-                    (plane(near[axis]) - at) * inverse[axis]
-                };
-                let leave = |axis: usize| {
-                    let at = far_at[axis] - widening.copysign(inverse[axis]);
-                    (plane(far[axis]) - at) * inverse[axis]
-                };
+                    let widening = furthest.clamp(Vec4::ZERO, Vec4::splat(range.min(EDGE))) * slope;
+                    for axis in 0..3 {
+                        near_at[axis] += widening.copysign(inverse[axis]);
+                        far_at[axis] -= widening.copysign(inverse[axis]);
+                    }
+                }
+                let enter = |axis: usize| (plane(near[axis]) - near_at[axis]) * inverse[axis];
+                let leave = |axis: usize| (plane(far[axis]) - far_at[axis]) * inverse[axis];
                 let entries = enter(0).max(enter(1)).max(enter(2)).max(Vec4::ZERO);
                 let exits = leave(0).min(leave(1)).min(leave(2)).min(Vec4::splat(reach));
-                for lane in lanes(entries.cmple(exits).bitmask()) {
+                let met = entries.cmple(exits).bitmask();
+                if met == 0 {
+                    continue;
+                }
+                let entries = entries.to_array();
+                for lane in lanes(met) {
                     // The nearest one is taken next, and so comes last.
-                    let entry = entries[lane];
+                    let entry = entries[lane % 4];
                     let mut place = count;
                     while place > first && waiting[place - 1].0 < entry {
                         waiting[place] = waiting[place - 1];
                         place -= 1;
                     }
-                    waiting[place] = (entry, node.children[4 * half + lane]);
+                    waiting[place] = (entry, node.children[(4 * half + lane) % 8]);
                     count += 1;
                 }
             }
@@ -258,7 +276,7 @@ fn merge(a: Aabb3d, b: Aabb3d) -> Aabb3d {
 }
 
 fn merge_all(boxes: &[Aabb3d], numbers: &[u32]) -> Aabb3d {
-    numbers.iter().fold(EMPTY, |so_far, number| merge(so_far, tame(boxes[*number as usize])))
+    numbers.iter().fold(BoxTree::EMPTY, |so_far, number| merge(so_far, tame(boxes[*number as usize])))
 }
 
 /// Half the surface of a box: a ray at random meets it in proportion to that.
@@ -278,7 +296,7 @@ fn middle(bounds: Aabb3d) -> Vec3A {
 fn split(boxes: &[Aabb3d], numbers: &mut [u32], even: bool) -> usize {
     const BINS: usize = 12;
     let middle_of = |number: u32| middle(tame(boxes[number as usize]));
-    let middles = numbers.iter().fold(EMPTY, |Aabb3d { min, max }, number| {
+    let middles = numbers.iter().fold(BoxTree::EMPTY, |Aabb3d { min, max }, number| {
         let middle = middle_of(*number);
         Aabb3d { min: min.min(middle), max: max.max(middle) }
     });
@@ -294,14 +312,14 @@ fn split(boxes: &[Aabb3d], numbers: &mut [u32], even: bool) -> usize {
         let part = (middle_of(number)[axis] - middles.min[axis]) / size[axis];
         ((part * BINS as f32) as usize).min(BINS - 1)
     };
-    let mut bins = [(EMPTY, 0_usize); BINS];
+    let mut bins = [(BoxTree::EMPTY, 0_usize); BINS];
     for number in numbers.iter() {
         let (bounds, count) = &mut bins[bin_of(*number)];
         (*bounds, *count) = (merge(*bounds, tame(boxes[*number as usize])), *count + 1);
     }
     let cost = |bins: &[(Aabb3d, usize)]| {
         let (bounds, count) =
-            bins.iter().fold((EMPTY, 0), |(so_far, sum), (bounds, count)| (merge(so_far, *bounds), sum + count));
+            bins.iter().fold((BoxTree::EMPTY, 0), |(so_far, sum), (bounds, count)| (merge(so_far, *bounds), sum + count));
         surface(bounds) * count as f32
     };
     let total = |end: usize| cost(&bins[..end]) + cost(&bins[end..]);
@@ -381,11 +399,11 @@ mod tests {
         #[test]
         fn nothing_that_a_beam_meets_is_left_out(before in boxes(), moves in boxes(), beam in beams()) {
             let mut tree = BoxTree::default();
-            tree.build(&before);
+            tree.build(&before, 0..before.len() as u32);
             check(&tree, &before, beam)?;
             let after: Vec<_> = before.iter().zip(moves.iter().cycle()).map(|(_, moved)| *moved).collect();
             if after.len() == before.len() {
-                tree.refit(&after);
+                tree.refit(|number| Some(after[number as usize]));
                 check(&tree, &after, beam)?;
             }
         }
@@ -395,7 +413,7 @@ mod tests {
     fn a_walk_ends_where_it_is_not_worth_it_any_more() {
         let row: Vec<_> = (0..100).map(|n| Aabb3d::new(Vec3::Z * (3.0 * n as f32 + 5.0), Vec3::splat(0.5))).collect();
         let mut tree = BoxTree::default();
-        tree.build(&row);
+        tree.build(&row, 0..row.len() as u32);
         let beam = Beam { ray: Ray3d::new(Vec3::ZERO, Dir3::Z), range: 1e3, margin: 0.0, slope: 0.0 };
         let mut found = Vec::new();
         tree.visit_beam(beam, |number| {
@@ -409,14 +427,14 @@ mod tests {
     fn boxes_without_end_or_number_are_always_met_and_empty_ones_never() {
         let nowhere = Aabb3d { min: Vec3A::NAN, max: Vec3A::NAN };
         let everywhere = Aabb3d { min: Vec3A::NEG_INFINITY, max: Vec3A::INFINITY };
-        let mut boxes = vec![nowhere, everywhere, EMPTY];
+        let mut boxes = vec![nowhere, everywhere, BoxTree::EMPTY];
         boxes.extend((0..30).map(|n| Aabb3d::new(Vec3::X * n as f32, Vec3::splat(0.1))));
         let mut tree = BoxTree::default();
         for rebuild in [true, false] {
             if rebuild {
-                tree.build(&boxes)
+                tree.build(&boxes, 0..boxes.len() as u32)
             } else {
-                tree.refit(&boxes)
+                tree.refit(|number| Some(boxes[number as usize]))
             }
             let beam = Beam { ray: Ray3d::new(Vec3::Y * 7.0, Dir3::Z), range: 50.0, margin: 0.0, slope: 0.0 };
             let mut found = visited(&tree, beam);
@@ -438,7 +456,7 @@ mod tests {
             })
             .collect();
         let mut tree = BoxTree::default();
-        tree.build(&boxes);
+        tree.build(&boxes, 0..boxes.len() as u32);
         let beam = Beam { ray: Ray3d::new(Vec3::ZERO, Dir3::X), range: 1e12, margin: 10.0, slope: 0.0 };
         assert_eq!(visited(&tree, beam).len(), 3_000);
     }

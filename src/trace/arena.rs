@@ -1,10 +1,10 @@
 //! All that a shot can meet.
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_rapier3d::prelude::ReadRapierContext;
+use bevy_rapier3d::plugin::context::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet};
 
 use super::{
-    colliders,
+    colliders::{ColliderIndex, Colliders},
     filter::RewoundFilter,
     occluders::{self, OccluderHistory, OccluderIndex, OccluderTombstones},
     region::{Place, Region},
@@ -29,7 +29,12 @@ pub(crate) struct Arena<'w, 's> {
     gone_occluders: Res<'w, OccluderTombstones>,
     unhittable: Query<'w, 's, (), With<Unhittable>>,
     // Each of them, if the game simulates several.
-    rapier: ReadRapierContext<'w, 's, ()>,
+    rapier: Query<
+        'w,
+        's,
+        (Entity, Ref<'static, RapierContextSimulation>, &'static RapierContextColliders, &'static RapierRigidBodySet),
+    >,
+    collider_index: Res<'w, ColliderIndex>,
 }
 
 impl Arena<'_, '_> {
@@ -45,13 +50,20 @@ impl Arena<'_, '_> {
             return;
         }
         self.visit_occluders(screen, filter, region, &mut visit);
-        for (simulation, set, _, bodies) in &self.rapier.rapier_context {
-            colliders::visit(simulation, set, bodies, filter, region, |wall| {
+        for colliders in self.colliders() {
+            colliders.visit(filter, region, |wall| {
                 if !self.is_passed(wall.entity, screen, filter) {
                     visit(wall);
                 }
             });
         }
+    }
+
+    fn colliders(&self) -> impl Iterator<Item = Colliders<'_>> {
+        self.rapier.iter().map(|(context, simulation, colliders, bodies)| {
+            let leaves = self.collider_index.of(context, &simulation);
+            Colliders { simulation: simulation.into_inner(), colliders, bodies, leaves }
+        })
     }
 
     /// Whether a collider is no wall of its own: it is recorded, belongs to a rig or to the shooter, or is invisible.
@@ -76,7 +88,8 @@ impl Arena<'_, '_> {
             }
         };
         let index = &self.occluder_index.0;
-        region.search(index, 0.0, |number| {
+        region.search(index.tree(), 0.0, |number| {
+            let number = number as usize;
             if let Ok((entity, history)) = self.occluders.get(index.entity(number)) {
                 visit_occluder(entity, history);
             }
@@ -108,10 +121,10 @@ impl Arena<'_, '_> {
                 nearest = Some(stop);
             }
         });
-        for (simulation, set, _, bodies) in &self.rapier.rapier_context {
+        for colliders in self.colliders() {
             // Whose collider it is takes longer to find out than whether it is met.
             let stops = |stop: &Stop| !self.is_passed(stop.wall.entity, screen, filter);
-            nearest = colliders::nearest(simulation, set, bodies, filter, ray, range, nearest, stops);
+            nearest = colliders.nearest(filter, ray, range, nearest, stops);
         }
         nearest
     }

@@ -1,5 +1,7 @@
 //! The colliders of the live rapier world, as its last step left them.
 
+mod index;
+
 use core::cell::Cell;
 
 use bevy::{math::Vec3A, prelude::*};
@@ -12,58 +14,79 @@ use bevy_rapier3d::{
     },
 };
 
+use crate::history::Beam;
+
 use super::{
     filter::RewoundFilter,
     region::Region,
     wall::{Stop, Wall},
 };
 
-/// Shows each collider near a region, but for sensors and disabled ones.
-pub(super) fn visit<'a>(
-    simulation: &'a RapierContextSimulation,
-    colliders: &'a RapierContextColliders,
-    bodies: &'a RapierRigidBodySet,
-    filter: &RewoundFilter,
-    region: &Region,
-    visit: impl FnMut(Wall<'a>),
-) {
-    let pipeline = pipeline(simulation, colliders, bodies);
-    // Whole subtrees are skipped by what has been found so far. Boxes at the very same distance are still looked at, since
-    // between equals the tree's order must not decide.
-    let leaves = pipeline.bvh.leaves(|node| region.may_meet_node(node));
-    leaves.filter_map(|leaf| wall_of(&colliders.colliders, leaf, filter)).for_each(visit);
+/// A world of rapier's.
+#[derive(Clone, Copy)]
+pub(super) struct Colliders<'a> {
+    pub(super) simulation: &'a RapierContextSimulation,
+    pub(super) colliders: &'a RapierContextColliders,
+    pub(super) bodies: &'a RapierRigidBodySet,
+    /// `None` if it tells of an earlier step than rapier does.
+    pub(super) leaves: Option<&'a Leaves>,
 }
 
-/// The first of those that `stops` lets stop the ray, or what is known to stop it already.
-pub(super) fn nearest<'a>(
-    simulation: &'a RapierContextSimulation,
-    colliders: &'a RapierContextColliders,
-    bodies: &'a RapierRigidBodySet,
-    filter: &RewoundFilter,
-    ray: Ray3d,
-    range: f32,
-    known: Option<Stop<'a>>,
-    stops: impl Fn(&Stop) -> bool,
-) -> Option<Stop<'a>> {
-    let pipeline = pipeline(simulation, colliders, bodies);
-    let nearest = Cell::new(known);
-    let reach = || nearest.get().map_or(range, |nearest| nearest.distance);
-    let slabs = Slabs::new(ray);
-    // The walk leaves out what is as far off as what has been found. Between equals the tree's order must not decide, so that is
-    // said to be a little further off.
-    pipeline.bvh.find_best(
-        reach().next_up(),
-        |node, _| slabs.entry(node),
-        |leaf, _| {
-            let stop = wall_of(&colliders.colliders, leaf, filter)?.stop(ray, reach())?;
-            if nearest.get().is_none_or(|nearest| stop.cmp(&nearest).is_lt()) && stops(&stop) {
-                nearest.set(Some(stop));
-                return Some(stop.distance.next_up());
+impl<'a> Colliders<'a> {
+    /// Shows each collider near a region, but for sensors and disabled ones.
+    pub(super) fn visit(self, filter: &RewoundFilter, region: &Region, mut visit: impl FnMut(Wall<'a>)) {
+        let mut show = |leaf| {
+            if let Some(wall) = wall_of(&self.colliders.colliders, leaf, filter) {
+                visit(wall);
             }
-            None
-        },
-    );
-    nearest.get()
+        };
+        match self.leaves {
+            Some(leaves) => leaves.visit(region, show),
+            None => {
+                let pipeline = pipeline(self.simulation, self.colliders, self.bodies);
+                pipeline.bvh.leaves(|node| region.may_meet_node(node)).for_each(&mut show);
+            }
+        }
+    }
+
+    /// The first of those that `stops` lets stop the ray, or what is known to stop it already.
+    pub(super) fn nearest(
+        self,
+        filter: &RewoundFilter,
+        ray: Ray3d,
+        range: f32,
+        known: Option<Stop<'a>>,
+        stops: impl Fn(&Stop) -> bool,
+    ) -> Option<Stop<'a>> {
+        let nearest = Cell::new(known);
+        let reach = || nearest.get().map_or(range, |nearest| nearest.distance);
+        let look_at = |leaf| {
+            let stop = wall_of(&self.colliders.colliders, leaf, filter).and_then(|wall| wall.stop(ray, reach()));
+            let is_nearer = |stop: &Stop| nearest.get().is_none_or(|nearest| stop.cmp(&nearest).is_lt());
+            let stop = stop.filter(|stop| is_nearer(stop) && stops(stop));
+            if stop.is_some() {
+                nearest.set(stop);
+            }
+            stop
+        };
+        match self.leaves {
+            Some(leaves) => leaves.visit_beam(Beam { ray, range: reach(), margin: 0.0, slope: 0.0 }, |leaf| {
+                look_at(leaf);
+                reach()
+            }),
+            None => {
+                let slabs = Slabs::new(ray);
+                // The walk leaves out what is as far off as what has been found. Between equals the tree's order must not decide,
+                // so that is said to be a little further off.
+                pipeline(self.simulation, self.colliders, self.bodies).bvh.find_best(
+                    reach().next_up(),
+                    |node, _| slabs.entry(node),
+                    |leaf, _| look_at(leaf).map(|stop| stop.distance.next_up()),
+                );
+            }
+        }
+        nearest.get()
+    }
 }
 
 fn pipeline<'a>(
@@ -78,6 +101,9 @@ fn pipeline<'a>(
         QueryFilter::default(),
     )
 }
+
+pub(crate) use index::{ColliderIndex, index_colliders};
+pub(super) use index::Leaves;
 
 /// The collider of a leaf of rapier's tree, if it is solid and the filter lets it through.
 fn wall_of<'a>(colliders: &'a ColliderSet, leaf: u32, filter: &RewoundFilter) -> Option<Wall<'a>> {

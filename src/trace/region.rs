@@ -12,7 +12,7 @@ use bevy::{
 use bevy_rapier3d::rapier::parry::{bounding_volume::Aabb, partitioning::BvhNode};
 
 use super::cast::parry_ray;
-use crate::history::{Beam, BoxIndex};
+use crate::history::{Beam, BoxTree};
 
 /// Where something is looked for. What it says to be outside is outside.
 pub(super) trait Place {
@@ -22,9 +22,9 @@ pub(super) trait Place {
     /// What holds all of it.
     fn beam(&self) -> Beam;
 
-    /// Shows the numbers of all histories with anything that may be met, or lies within so many metres around; nearer ones sooner,
+    /// Shows the boxes of a tree with anything that may be met, or lies within so many metres around; nearer ones sooner,
     /// if the place has an origin. What `visit` returns tells how far from that it is still worth it.
-    fn search(&self, index: &BoxIndex, around: f32, visit: impl FnMut(usize) -> f32);
+    fn search(&self, tree: &BoxTree, around: f32, visit: impl FnMut(u32) -> f32);
 }
 
 /// A part of space, roughly: what it says to be outside is outside.
@@ -94,10 +94,10 @@ impl Place for Region {
         }
     }
 
-    fn search(&self, index: &BoxIndex, around: f32, mut visit: impl FnMut(usize) -> f32) {
+    fn search(&self, tree: &BoxTree, around: f32, mut visit: impl FnMut(u32) -> f32) {
         match self {
-            Self::Ray { .. } => index.visit_beam(Beam { margin: around, ..self.beam() }, visit),
-            Self::Box(region) => index.visit_box(with_rounding(*region, around), |number| {
+            Self::Ray { .. } => tree.visit_beam(Beam { margin: around, ..self.beam() }, visit),
+            Self::Box(region) => tree.visit_box(with_rounding(*region, around), |number| {
                 visit(number);
             }),
         }
@@ -168,13 +168,13 @@ impl Place for Fan<'_> {
         }
     }
 
-    fn search(&self, index: &BoxIndex, around: f32, mut visit: impl FnMut(usize) -> f32) {
+    fn search(&self, tree: &BoxTree, around: f32, mut visit: impl FnMut(u32) -> f32) {
         if self.slope.is_finite() {
-            index.visit_beam(Beam { margin: around, ..self.beam() }, visit);
+            tree.visit_beam(Beam { margin: around, ..self.beam() }, visit);
         } else {
             let center = Vec3A::from(self.axis.origin);
             let reached = Aabb3d { min: center - self.range, max: center + self.range };
-            index.visit_box(with_rounding(reached, around), |number| {
+            tree.visit_box(with_rounding(reached, around), |number| {
                 visit(number);
             });
         }

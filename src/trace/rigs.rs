@@ -150,7 +150,8 @@ impl RewoundRigs<'_, '_> {
         let (start, end) = screen.ticks();
         let way = place.beam().ray;
         let boxes = self.index.boxes();
-        place.search(boxes, NEAR, |number| {
+        place.search(boxes.tree(), NEAR, |number| {
+            let number = number as usize;
             let rig = boxes.entity(number);
             let between = self.index.between(number, start, end).filter(|_| !screen.names(rig));
             let is_off = between.is_some_and(|between| {

@@ -82,6 +82,8 @@ impl Server {
 
     fn spawn(&mut self, scene: &Scene, hitboxes: bool) {
         let world = self.app.world_mut();
+        // The scene has the same ids, however many entities the plugins need for themselves.
+        while world.spawn_empty().id().index_u32() < 1_000 {}
         let collider = |half: Vec3| Collider::cuboid(half.x, half.y, half.z);
         for (number, wall) in (0..).zip(&scene.walls) {
             let at = Transform::from_isometry(wall.pose);
