@@ -15,16 +15,15 @@ mod sieve;
 mod spots;
 mod tombstone;
 mod tree;
-mod whereabouts;
 mod write;
 
-use bevy::{math::bounding::Aabb3d, prelude::*};
+use bevy::prelude::*;
 
 use crate::{hitbox::DisplayParameters, time::Tick};
 use layout::{Layout, LayoutTable, RigState};
 use poses::{Frame, PoseStore, Poses};
 
-pub(crate) use index::BoxIndex;
+pub(crate) use index::{BoxIndex, Whereabout};
 pub(crate) use layout::RecordedHitbox;
 pub(crate) use lineage::Lineage;
 pub use poses::PoseStorage;
@@ -38,7 +37,6 @@ pub(crate) use segment::{SpeedLimit, begin_segment};
 pub(crate) use spots::RigIndex;
 pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
 pub(crate) use tree::{Beam, BoxTree};
-pub(crate) use whereabouts::Whereabouts;
 
 /// The last second of a [`Rig`](crate::Rig): where its hitboxes stood after each tick, and what they were.
 ///
@@ -77,7 +75,8 @@ pub struct HistoryBuffer {
     segment_ends: bool,
     /// What each hitbox of the newest record hung on below the rig, to find those with another parent.
     hitbox_lineages: Vec<Lineage>,
-    whereabouts: Whereabouts,
+    /// Its number in the index of all rigs.
+    number: Option<u32>,
 }
 
 /// What a record says of the whole rig.
@@ -147,14 +146,6 @@ impl HistoryBuffer {
     #[cfg(feature = "lightyear")]
     pub(crate) fn segment(&self) -> Option<u32> {
         Some(self.latest?.state.segment)
-    }
-
-    /// A box that holds the rough bounds of every [`Sample`] of this history.
-    fn bounds(&self) -> Aabb3d {
-        match self.layouts.largest_of_several() {
-            Some(largest) => self.whereabouts.bounds_of_blends(largest),
-            None => self.whereabouts.bounds(),
-        }
     }
 
     fn layout(&self, slot: usize) -> &Layout {

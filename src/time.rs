@@ -113,6 +113,13 @@ impl ViewTime {
         f32::from(self.fraction) / 65_536.0
     }
 
+    /// The part of the way from one tick to another at which this instant lies, in `0.0..=1.0`; 0 if the second is not the later one.
+    pub(crate) fn part_between(self, start: Tick, end: Tick) -> f32 {
+        let span = end.since(start);
+        let part = || (self.tick.since(start) as f32 + self.fraction_f32()) / span as f32;
+        if span > 0 { part().clamp(0.0, 1.0) } else { 0.0 }
+    }
+
     /// Whether this instant lies before another one.
     pub const fn is_before(self, other: ViewTime) -> bool {
         let ticks = self.tick.since(other.tick);

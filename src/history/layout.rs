@@ -147,11 +147,12 @@ impl LayoutTable {
         &self.layouts[number.wrapping_sub(self.first) as usize]
     }
 
-    /// The radius of the largest hitbox of all layouts, if there are several.
-    pub(super) fn largest_of_several(&self) -> Option<f32> {
+    /// How far the middle of any layout lies from the root, and the radius of the largest hitbox, if there are several layouts.
+    pub(super) fn widest_of_several(&self) -> Option<(f32, f32)> {
+        let arms = self.layouts.iter().map(|layout| layout.center.length());
         let hitboxes = self.layouts.iter().flat_map(|layout| &layout.hitboxes);
-        let largest = || hitboxes.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
-        (self.layouts.len() > 1).then(largest)
+        let radii = hitboxes.map(|hitbox| hitbox.shape.bounding_radius());
+        (self.layouts.len() > 1).then(|| (arms.fold(0.0, f32::max), radii.fold(0.0, f32::max)))
     }
 
     /// Memory of all lists.

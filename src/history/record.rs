@@ -163,7 +163,7 @@ pub(crate) fn record_history(
         (Entity, &mut HistoryBuffer, &Life, Has<Unhittable>, Option<(&DisplayRule, &DisplayParameters)>),
         With<Rig>,
     >,
-    disabled: Query<(Entity, &HistoryBuffer), (With<Rig>, With<Disabled>)>,
+    mut disabled: Query<(Entity, &mut HistoryBuffer), (With<Rig>, With<Disabled>)>,
     hierarchy: Hierarchy,
     mut index: ResMut<RigIndex>,
     mut scratch: Local<Scratch>,
@@ -199,11 +199,11 @@ pub(crate) fn record_history(
         if let Some((posing, _)) = posing {
             scratch.parts = posing.parts;
         }
-        index.put(rig, &history);
+        index.put(rig, &mut history);
     }
     // They may be enabled again before the next record.
-    for (rig, history) in &disabled {
-        index.put_disabled(rig, history);
+    for (rig, mut history) in &mut disabled {
+        index.put_disabled(rig, &mut history);
     }
     index.finish();
 }

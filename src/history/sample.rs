@@ -8,7 +8,7 @@ use bevy::{
     prelude::*,
 };
 
-use super::{Beam, HistoryBuffer, RecordedHitbox, sieve::Sieve};
+use super::{Beam, HistoryBuffer, RecordedHitbox, layout::Layout, poses::Poses, posing::Posing, sieve::Sieve};
 use crate::{
     hitbox::{DisplayParameters, LifeNumber, Zone},
     pose::{interpolate, interpolate_place},
@@ -25,6 +25,13 @@ pub struct Sample<'a> {
     root: Blend,
     /// The same for the parameters of a rig that is posed by a rule.
     parameters: Blend,
+}
+
+/// A [`Sample`] with its root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PosedSample<'a> {
+    sample: Sample<'a>,
+    root: Isometry3d,
 }
 
 /// Two records, and how they are blended.
@@ -152,8 +159,7 @@ impl HistoryBuffer {
         if span <= 0 || self.layout(older).state.segment != self.layout(newer).state.segment {
             return Blend::held(older);
         }
-        let t = (view.tick.since(start) as f32 + view.fraction_f32()) / span as f32;
-        Blend { older, newer, t: t.clamp(0.0, 1.0) }
+        Blend { older, newer, t: view.part_between(start, end) }
     }
 }
 
@@ -197,8 +203,12 @@ impl<'a> Sample<'a> {
 
     /// A ball that holds all hitboxes.
     pub fn bounds(&self) -> BoundingSphere {
-        let relative = self.relative_bounds();
-        BoundingSphere::new(self.root() * relative.center, relative.radius())
+        self.posed().bounds()
+    }
+
+    /// The same with its root, which takes a while to find.
+    pub(crate) fn posed(self) -> PosedSample<'a> {
+        PosedSample { sample: self, root: self.root() }
     }
 
     /// A larger ball, around the rig's own entity, that is found without its rotation, and so several times faster.
@@ -227,55 +237,97 @@ impl<'a> Sample<'a> {
 
     /// Every hitbox that the rig had and that could be hit, in the order of its hierarchy.
     pub fn hitboxes(&self) -> impl Iterator<Item = RewoundHitbox> + 'a {
-        self.hitboxes_near(None, |_| true)
+        let hitboxes = self.posed().hitboxes();
+        (0..hitboxes.layout.hitboxes.len()).filter_map(move |index| hitboxes.get(index, |_| true))
+    }
+}
+
+impl<'a> PosedSample<'a> {
+    /// A ball that holds all hitboxes.
+    pub(crate) fn bounds(&self) -> BoundingSphere {
+        let relative = self.sample.relative_bounds();
+        BoundingSphere::new(self.root * relative.center, relative.radius())
     }
 
-    /// The same, without those whose balls are not near. If that needs to be asked only of those that a beam meets, most of them
-    /// take next to no time.
-    pub(crate) fn hitboxes_near<'f>(
-        self,
-        beam: Option<Beam>,
-        is_near: impl Fn(BoundingSphere) -> bool + 'f,
-    ) -> impl Iterator<Item = RewoundHitbox> + 'f
-    where
-        'a: 'f,
-    {
-        let Self { history, blend: Blend { older, newer, t }, .. } = self;
-        let root = self.root();
-        let (layout, next_layout) = (history.layout(older), history.layout(newer));
-        let posed = layout.posing.as_deref().zip(self.parameters());
-        // None are kept of a rig that is posed by a rule.
-        let poses = posed.is_none().then(|| [history.poses(older), history.poses(newer)]);
-        let is_same = history.records[older].layout == history.records[newer].layout;
-        let sieve = beam.zip(poses).filter(|_| is_same).and_then(|(beam, [from, to])| {
-            Sieve::new(beam, root, [from.places()?, to.places()?], t, layout.radii.as_deref()?)
-        });
-        let all = if sieve.is_none() { 0..layout.hitboxes.len() } else { 0..0 };
-        let next_of = move |index: usize, hitbox: &RecordedHitbox| {
-            let next = if is_same { Some(index) } else { next_layout.index_of(hitbox.entity, index) };
-            next.filter(|next| older != newer && !next_layout.hitboxes[*next].is_fresh)
+    /// Shows the hitboxes whose balls are near. That need be asked only of those that the beam meets, and so most of them take next to
+    /// no time.
+    pub(crate) fn visit_near(
+        &self,
+        beam: Beam,
+        is_near: impl Fn(BoundingSphere) -> bool,
+        mut visit: impl FnMut(RewoundHitbox),
+    ) {
+        let hitboxes = self.hitboxes();
+        let mut show = |index: usize| {
+            if let Some(hitbox) = hitboxes.get(index, &is_near) {
+                visit(hitbox);
+            }
         };
-        let indices = sieve.into_iter().flat_map(Sieve::indices).chain(all);
-        let hitboxes = indices.map(|index| (index, &layout.hitboxes[index])).filter(|(_, hitbox)| hitbox.hittable);
-        hitboxes.filter_map(move |(index, hitbox)| {
-            let is_near = |place: Vec3A| is_near(BoundingSphere::new(root * place, hitbox.shape.bounding_radius()));
-            let pose = match (&poses, &posed) {
-                (Some([from, to]), _) => {
-                    let next = next_of(index, hitbox);
-                    // A hitbox that is not blended stays where it is.
-                    let (to, next, t) = next.map_or((from, index, 0.0), |next| (to, next, t));
-                    if !is_near(interpolate_place(from.place(index), to.place(next), t)) {
-                        return None;
-                    }
-                    interpolate(from.read(index), to.read(next), t)
-                }
-                (None, Some((posing, parameters))) => {
-                    Some(posing.pose(parameters, index)).filter(|pose| is_near(pose.translation))?
-                }
-                (None, None) => return None,
-            };
-            Some(RewoundHitbox { entity: hitbox.entity, zone: hitbox.zone, shape: hitbox.shape, pose: root * pose })
-        })
+        match hitboxes.sieve(beam) {
+            Some(sieve) => sieve.visit(show),
+            None => (0..hitboxes.layout.hitboxes.len()).for_each(&mut show),
+        }
+    }
+
+    fn hitboxes(&self) -> Hitboxes<'a> {
+        let Self { sample: Sample { history, blend, .. }, root } = *self;
+        let layout = history.layout(blend.older);
+        let posed = layout.posing.as_deref().zip(self.sample.parameters());
+        Hitboxes {
+            root,
+            t: blend.t,
+            layout,
+            next_layout: history.layout(blend.newer),
+            is_same: history.records[blend.older].layout == history.records[blend.newer].layout,
+            is_blended: blend.older != blend.newer,
+            // None are kept of a rig that is posed by a rule.
+            poses: posed.is_none().then(|| [history.poses(blend.older), history.poses(blend.newer)]),
+            posed,
+        }
+    }
+}
+
+/// All that must be known to pose hitboxes.
+struct Hitboxes<'a> {
+    root: Isometry3d,
+    t: f32,
+    layout: &'a Layout,
+    next_layout: &'a Layout,
+    is_same: bool,
+    is_blended: bool,
+    poses: Option<[Poses<'a>; 2]>,
+    posed: Option<(&'a Posing, DisplayParameters)>,
+}
+
+impl Hitboxes<'_> {
+    fn sieve(&self, beam: Beam) -> Option<Sieve<'_>> {
+        let [from, to] = self.poses.as_ref().filter(|_| self.is_same)?;
+        Sieve::new(beam, self.root, [from.places()?, to.places()?], self.t, self.layout.radii.as_deref()?)
+    }
+
+    /// A hitbox, if it could be hit and its ball is near.
+    fn get(&self, index: usize, is_near: impl Fn(BoundingSphere) -> bool) -> Option<RewoundHitbox> {
+        let hitbox = Some(&self.layout.hitboxes[index]).filter(|hitbox| hitbox.hittable)?;
+        let is_near =
+            |place: Vec3A| is_near(BoundingSphere::new(self.root * place, hitbox.shape.bounding_radius()));
+        let pose = if let Some([from, to]) = &self.poses {
+            // A hitbox that is not blended stays where it is.
+            let (to, next, t) = self.next_of(index, hitbox).map_or((from, index, 0.0), |next| (to, next, self.t));
+            if !is_near(interpolate_place(from.place(index), to.place(next), t)) {
+                return None;
+            }
+            interpolate(from.read(index), to.read(next), t)
+        } else {
+            let (posing, parameters) = self.posed.as_ref()?;
+            Some(posing.pose(parameters, index)).filter(|pose| is_near(pose.translation))?
+        };
+        Some(RewoundHitbox { entity: hitbox.entity, zone: hitbox.zone, shape: hitbox.shape, pose: self.root * pose })
+    }
+
+    /// The index of a hitbox in the newer record, if it is blended.
+    fn next_of(&self, index: usize, hitbox: &RecordedHitbox) -> Option<usize> {
+        let next = if self.is_same { Some(index) } else { self.next_layout.index_of(hitbox.entity, index) };
+        next.filter(|next| self.is_blended && !self.next_layout.hitboxes[*next].is_fresh)
     }
 }
 

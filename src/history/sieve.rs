@@ -45,10 +45,13 @@ impl<'a> Sieve<'a> {
         is_pure.then_some(Self { from, to, t, radii, origin, direction, range, margin, slope })
     }
 
-    /// The indices of hitboxes that may be near.
-    pub(super) fn indices(self) -> impl Iterator<Item = usize> + 'a {
-        let groups = 0..self.radii.len();
-        groups.flat_map(move |group| lanes(self.near(group)).map(move |lane| 4 * group + lane))
+    /// Shows the indices of hitboxes that may be near.
+    pub(super) fn visit(self, mut show: impl FnMut(usize)) {
+        for group in 0..self.radii.len() {
+            for lane in lanes(self.near(group)) {
+                show(4 * group + lane);
+            }
+        }
     }
 
     /// One bit for each of a group that may be near.

@@ -5,8 +5,12 @@ use bevy::{
     prelude::*,
 };
 
-use super::{HistoryBuffer, Record, index::BoxIndex, ring::TickRing};
-use crate::time::Tick;
+use super::{
+    HistoryBuffer, Record,
+    index::{BoxIndex, Whereabout},
+    ring::TickRing,
+};
+use crate::time::{Tick, ViewTime};
 
 /// Which rigs have been where, lately.
 ///
@@ -16,7 +20,7 @@ use crate::time::Tick;
 pub(crate) struct RigIndex {
     boxes: BoxIndex,
     ring: TickRing,
-    /// For each slot of the ring those of all rigs.
+    /// For each slot of the ring those of all rigs, by number.
     spots: Vec<Vec<Spot>>,
     runs: Vec<Run>,
     /// The tick that is being put in comes right after the one before.
@@ -32,15 +36,16 @@ struct Spot {
     center: Vec4,
 }
 
-/// Where a rig was from one record of it to another.
+/// Where a rig was, blended from its records of two ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Between<'a> {
     from: &'a Spot,
     to: &'a Spot,
+    t: f32,
 }
 
 /// The newest spots of a rig that tell where it was.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Run {
     /// All later ones are of the same layout. `None` if there are none.
     since: Option<Tick>,
@@ -55,38 +60,54 @@ impl RigIndex {
             self.spots = vec![Vec::new(); capacity];
         }
         self.follows = self.ring.newest().is_some_and(|newest| (0..=1).contains(&tick.since(newest)));
-        let slot = self.ring.push(tick);
-        self.spots[slot].clear();
+        self.ring.push(tick);
+        self.boxes.begin(tick, capacity);
     }
 
     /// Puts in a rig that has just been recorded.
-    pub(super) fn put(&mut self, rig: Entity, history: &HistoryBuffer) {
+    pub(super) fn put(&mut self, rig: Entity, history: &mut HistoryBuffer) {
         let slot = history.ring.slot(0);
-        let Record { radius, layout, .. } = history.records[slot];
-        let (root, center) = (history.root(slot), history.layouts.get(layout).center);
-        let place = Vec3::from(root.translation).extend(center.length() + radius);
-        let spot = Spot { place, center: (root * center).extend(radius) };
+        let Record { root: (place, rotation), radius, layout } = history.records[slot];
+        let center = Vec3A::from(history.layouts.get(layout).center);
+        let rotation = Quat::from_array(rotation);
+        // As it is found from its history, to the last bit.
+        let place = Vec3A::from(place);
+        let spot = Spot {
+            place: place.extend(center.length() + radius),
+            center: (rotation * center + place).extend(radius),
+        };
+        let mut number = history.number;
+        let known = number.and_then(|number| self.runs.get(number as usize)).copied();
+        let is_other_layout = known.is_none_or(|run| run.layout != layout);
+        let record = |age| history.whereabout(age);
+        let is_new = self.boxes.put(rig, &mut number, history.len(), is_other_layout, record);
+        history.number = number;
+        let Some(number) = number.map(|number| number as usize) else { return };
         // What is blended between other rotations than pure ones does not stay between them.
-        let is_pure = (root.rotation.length_squared() - 1.0).abs() < 1e-4;
-        self.put_at(rig, history, self.ring.newest().filter(|_| is_pure), spot, layout);
+        let is_pure = (rotation.length_squared() - 1.0).abs() < 1e-4;
+        let now = self.ring.newest().filter(|_| is_pure);
+        let before = known.filter(|_| self.follows && !is_new && !is_other_layout).and_then(|run| run.since);
+        if self.runs.len() <= number {
+            self.runs.resize(number + 1, Run::default());
+        }
+        self.runs[number] = Run { since: now.and(before.or(now)), layout };
+        let spots = &mut self.spots[self.ring.slot(0)];
+        if spots.len() <= number {
+            spots.resize(self.runs.len(), Spot::default());
+        }
+        spots[number] = spot;
     }
 
     /// Puts in a rig that is not recorded now, but may still be looked for.
-    pub(super) fn put_disabled(&mut self, rig: Entity, history: &HistoryBuffer) {
-        self.put_at(rig, history, None, Spot::default(), 0);
-    }
-
-    fn put_at(&mut self, rig: Entity, history: &HistoryBuffer, now: Option<Tick>, spot: Spot, layout: u32) {
-        let (number, is_other) = self.boxes.put(rig, history.bounds());
-        let run = self.runs.get(number).filter(|run| self.follows && !is_other && run.layout == layout);
-        let run = Run { since: now.and(run.and_then(|run| run.since).or(now)), layout };
-        if is_other {
-            self.runs.truncate(number);
-            self.runs.push(run);
-        } else {
-            self.runs[number] = run;
+    pub(super) fn put_disabled(&mut self, rig: Entity, history: &mut HistoryBuffer) {
+        let mut number = history.number;
+        self.boxes.put_unrecorded(rig, &mut number, history.len(), |age| history.whereabout(age));
+        history.number = number;
+        let Some(number) = number.map(|number| number as usize) else { return };
+        if self.runs.len() <= number {
+            self.runs.resize(number + 1, Run::default());
         }
-        self.spots[self.ring.slot(0)].push(spot);
+        self.runs[number].since = None;
     }
 
     /// All have been put in.
@@ -98,8 +119,8 @@ impl RigIndex {
         &self.boxes
     }
 
-    /// Where a rig was, blended from its records of two ticks; `None` if that cannot be told at a glance.
-    pub(crate) fn between(&self, number: usize, start: Tick, end: Tick) -> Option<Between<'_>> {
+    /// Where a rig was at `view`, blended from its records of two ticks; `None` if that cannot be told at a glance.
+    pub(crate) fn between(&self, number: usize, (start, end): (Tick, Tick), view: ViewTime) -> Option<Between<'_>> {
         let newest = self.ring.newest()?;
         let since = self.runs[number].since?;
         let (age_of_start, age_of_end) = (newest.since(start), newest.since(end));
@@ -109,20 +130,39 @@ impl RigIndex {
         }
         // The ticks of a run have no gaps.
         let spot = |age: i32| &self.spots[self.ring.slot(age as usize)][number];
-        Some(Between { from: spot(age_of_start), to: spot(age_of_end) })
+        Some(Between { from: spot(age_of_start), to: spot(age_of_end), t: view.part_between(start, end) })
+    }
+}
+
+impl HistoryBuffer {
+    /// Where the rig stood in a record, and how far what is blended from it and others reaches from there.
+    fn whereabout(&self, age: usize) -> Whereabout {
+        let slot = self.ring.slot(age);
+        let Record { root: (place, _), radius, .. } = self.records[slot];
+        let reach = match self.layouts.widest_of_several() {
+            // The middle of such a ball lies between those of two layouts, and its radius is half the sum of theirs and of what
+            // lies in between, which is not more than both arms; the later one is larger by a hitbox.
+            Some((arm, hitbox)) => {
+                let radii = self.records.iter().map(|record| record.radius);
+                2.0 * arm + radii.fold(0.0, f32::max) + 0.5 * hitbox
+            }
+            None => self.layout(slot).center.length() + radius,
+        };
+        Whereabout { tick: self.ring.tick(age), place, reach }
     }
 }
 
 impl Between<'_> {
-    /// A ball that holds the rough bounds of the rig all the time.
+    /// The rough bounds of the rig, to the last bit.
     pub(crate) fn rough(self) -> BoundingSphere {
-        let Self { from, to } = self;
-        ball(from.place, to.place, 0.5 * Vec3A::from_vec4(to.place - from.place).length())
+        let Self { from, to, t } = self;
+        let place = Vec3A::from_vec4(from.place).lerp(Vec3A::from_vec4(to.place), t);
+        BoundingSphere::new(place, from.place.w.max(to.place.w))
     }
 
-    /// A ball that holds its bounds all the time.
+    /// A ball that holds its bounds from one tick to the other.
     pub(crate) fn tight(self) -> BoundingSphere {
-        let Self { from, to } = self;
+        let Self { from, to, .. } = self;
         let (step, way) = (Vec3A::from_vec4(to.place - from.place), Vec3A::from_vec4(to.center - from.center));
         // While the rig goes straight, its middle turns around its place along an arc of half a circle at most, which is no
         // further from its chord than half of that.

@@ -52,14 +52,14 @@ impl BoxTree {
     /// After so many refits, a tree of what moves should be built anew: those who walk drift apart slowly.
     pub(crate) const MOST_REFITS: u32 = 64;
 
-    /// Forgets all, and takes in some of these boxes, by their indices.
-    pub(crate) fn build(&mut self, boxes: &[Aabb3d], numbers: impl IntoIterator<Item = u32>) {
+    /// Forgets all, and takes in the boxes of these numbers.
+    pub(crate) fn build(&mut self, box_of: impl Fn(u32) -> Aabb3d, numbers: impl IntoIterator<Item = u32>) {
         self.nodes.clear();
         self.order.clear();
         self.order.extend(numbers);
         if !self.order.is_empty() {
             let mut order = core::mem::take(&mut self.order);
-            self.build_node(boxes, &mut order, 0);
+            self.build_node(&|number| tame(box_of(number)), &mut order, 0);
             self.order = order;
         }
     }
@@ -90,12 +90,12 @@ impl BoxTree {
         }
     }
 
-    fn build_node(&mut self, boxes: &[Aabb3d], numbers: &mut [u32], depth: usize) -> u32 {
+    fn build_node(&mut self, box_of: &impl Fn(u32) -> Aabb3d, numbers: &mut [u32], depth: usize) -> u32 {
         // Uneven parts fit the boxes better, even ones make sure that the tree does not grow too deep.
         let even = numbers.len() > 1 << (3 * (DEEPEST - 1 - depth)).min(30);
         let mut ends = [0; 9];
         let mut bounds = [BoxTree::EMPTY; 8];
-        (ends[1], bounds[0]) = (numbers.len(), merge_all(boxes, numbers));
+        (ends[1], bounds[0]) = (numbers.len(), merge_all(box_of, numbers));
         let mut parts = 1;
         while parts < 8 {
             let len = |part: usize| ends[part + 1] - ends[part];
@@ -103,19 +103,19 @@ impl BoxTree {
             let largest = (0..parts).filter(|part| len(*part) > 1).max_by(|a, b| size(*a).total_cmp(&size(*b)));
             let Some(part) = largest else { break };
             let (from, to) = (ends[part], ends[part + 1]);
-            let middle = from + split(boxes, &mut numbers[from..to], even);
+            let middle = from + split(box_of, &mut numbers[from..to], even);
             ends.copy_within(part + 1..=parts, part + 2);
             bounds.copy_within(part..parts, part + 1);
             ends[part + 1] = middle;
-            bounds[part] = merge_all(boxes, &numbers[from..middle]);
-            bounds[part + 1] = merge_all(boxes, &numbers[middle..to]);
+            bounds[part] = merge_all(box_of, &numbers[from..middle]);
+            bounds[part + 1] = merge_all(box_of, &numbers[middle..to]);
             parts += 1;
         }
         let index = self.nodes.len();
         self.nodes.push(Node::EMPTY);
         for part in 0..parts {
             let numbers = &mut numbers[ends[part]..ends[part + 1]];
-            let child = if let [number] = numbers { BOX | *number } else { self.build_node(boxes, numbers, depth + 1) };
+            let child = if let [number] = numbers { BOX | *number } else { self.build_node(box_of, numbers, depth + 1) };
             self.nodes[index].children[part] = child;
             self.nodes[index].set(part, bounds[part]);
         }
@@ -275,8 +275,8 @@ fn merge(a: Aabb3d, b: Aabb3d) -> Aabb3d {
     Aabb3d { min: a.min.min(b.min), max: a.max.max(b.max) }
 }
 
-fn merge_all(boxes: &[Aabb3d], numbers: &[u32]) -> Aabb3d {
-    numbers.iter().fold(BoxTree::EMPTY, |so_far, number| merge(so_far, tame(boxes[*number as usize])))
+fn merge_all(box_of: &impl Fn(u32) -> Aabb3d, numbers: &[u32]) -> Aabb3d {
+    numbers.iter().fold(BoxTree::EMPTY, |so_far, number| merge(so_far, box_of(*number)))
 }
 
 /// Half the surface of a box: a ray at random meets it in proportion to that.
@@ -293,9 +293,9 @@ fn middle(bounds: Aabb3d) -> Vec3A {
 
 /// Divides numbers of boxes into two parts that meet as few rays as they can, or into even ones; returns the length of the first,
 /// which is neither nothing nor all.
-fn split(boxes: &[Aabb3d], numbers: &mut [u32], even: bool) -> usize {
+fn split(box_of: &impl Fn(u32) -> Aabb3d, numbers: &mut [u32], even: bool) -> usize {
     const BINS: usize = 12;
-    let middle_of = |number: u32| middle(tame(boxes[number as usize]));
+    let middle_of = |number: u32| middle(box_of(number));
     let middles = numbers.iter().fold(BoxTree::EMPTY, |Aabb3d { min, max }, number| {
         let middle = middle_of(*number);
         Aabb3d { min: min.min(middle), max: max.max(middle) }
@@ -315,7 +315,7 @@ fn split(boxes: &[Aabb3d], numbers: &mut [u32], even: bool) -> usize {
     let mut bins = [(BoxTree::EMPTY, 0_usize); BINS];
     for number in numbers.iter() {
         let (bounds, count) = &mut bins[bin_of(*number)];
-        (*bounds, *count) = (merge(*bounds, tame(boxes[*number as usize])), *count + 1);
+        (*bounds, *count) = (merge(*bounds, box_of(*number)), *count + 1);
     }
     let cost = |bins: &[(Aabb3d, usize)]| {
         let (bounds, count) =
@@ -399,7 +399,7 @@ mod tests {
         #[test]
         fn nothing_that_a_beam_meets_is_left_out(before in boxes(), moves in boxes(), beam in beams()) {
             let mut tree = BoxTree::default();
-            tree.build(&before, 0..before.len() as u32);
+            tree.build(|number| before[number as usize], 0..before.len() as u32);
             check(&tree, &before, beam)?;
             let after: Vec<_> = before.iter().zip(moves.iter().cycle()).map(|(_, moved)| *moved).collect();
             if after.len() == before.len() {
@@ -413,7 +413,7 @@ mod tests {
     fn a_walk_ends_where_it_is_not_worth_it_any_more() {
         let row: Vec<_> = (0..100).map(|n| Aabb3d::new(Vec3::Z * (3.0 * n as f32 + 5.0), Vec3::splat(0.5))).collect();
         let mut tree = BoxTree::default();
-        tree.build(&row, 0..row.len() as u32);
+        tree.build(|number| row[number as usize], 0..row.len() as u32);
         let beam = Beam { ray: Ray3d::new(Vec3::ZERO, Dir3::Z), range: 1e3, margin: 0.0, slope: 0.0 };
         let mut found = Vec::new();
         tree.visit_beam(beam, |number| {
@@ -432,7 +432,7 @@ mod tests {
         let mut tree = BoxTree::default();
         for rebuild in [true, false] {
             if rebuild {
-                tree.build(&boxes, 0..boxes.len() as u32)
+                tree.build(|number| boxes[number as usize], 0..boxes.len() as u32)
             } else {
                 tree.refit(|number| Some(boxes[number as usize]))
             }
@@ -456,7 +456,7 @@ mod tests {
             })
             .collect();
         let mut tree = BoxTree::default();
-        tree.build(&boxes, 0..boxes.len() as u32);
+        tree.build(|number| boxes[number as usize], 0..boxes.len() as u32);
         let beam = Beam { ray: Ray3d::new(Vec3::ZERO, Dir3::X), range: 1e12, margin: 10.0, slope: 0.0 };
         assert_eq!(visited(&tree, beam).len(), 3_000);
     }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use super::{
-    HistoryBuffer, Latest, PoseStorage, Record, SpeedLimit, Whereabouts,
+    HistoryBuffer, Latest, PoseStorage, Record, SpeedLimit,
     layout::{RecordedHitbox, RigState},
     lineage::Lineage,
     poses::{Frame, PoseStore},
@@ -45,7 +45,6 @@ impl HistoryBuffer {
         let poses = if rig.posing.is_some() { &[] } else { rig.poses };
         self.reserve(retention, poses.len());
         let state = self.next_state(tick, rig, retention.speed_limit);
-        let is_next = self.newest() != Some(tick);
         let slot = self.ring.push(tick);
         let posing = rig.posing.map(|(posing, _)| posing);
         let number = self.layouts.number_of(
@@ -59,7 +58,6 @@ impl HistoryBuffer {
         let radius = posing.map_or_else(|| radius_of(rig, center), Posing::reach);
         let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
         self.records[slot] = Record { root: (translation, rotation), radius, layout: number };
-        self.whereabouts.note(translation, center.length(), radius, is_next, self.ring.capacity());
         if let Some((_, parameters)) = rig.posing {
             self.parameters.resize(self.ring.capacity(), DisplayParameters::default());
             self.parameters[slot] = parameters;
@@ -126,14 +124,12 @@ impl HistoryBuffer {
             latest: old.latest,
             segment_ends: old.segment_ends,
             hitbox_lineages: old.hitbox_lineages,
-            whereabouts: Whereabouts::default(),
+            number: old.number,
         };
         for age in (0..old.ring.len()).rev() {
             let from = old.ring.slot(age);
             let to = self.ring.push(old.ring.tick(age));
             self.records[to] = old.records[from];
-            let (place, arm) = (self.records[to].root.0, self.layout(to).center.length());
-            self.whereabouts.note(place, arm, self.records[to].radius, true, capacity);
             if let Some(parameters) = old.parameters.get(from) {
                 self.parameters[to] = *parameters;
             }

@@ -7,7 +7,7 @@ use super::{
     colliders::{ColliderIndex, Colliders},
     filter::RewoundFilter,
     occluders::{self, OccluderHistory, OccluderIndex, OccluderTombstones},
-    region::{Place, Region},
+    region::{Place as _, Region},
     rigs::RewoundRigs,
     screen::{Screen, Window},
     wall::{Stop, Wall},
@@ -87,14 +87,18 @@ impl Arena<'_, '_> {
                 visit(wall);
             }
         };
-        let index = &self.occluder_index.0;
-        region.search(index.tree(), 0.0, |number| {
-            let number = number as usize;
-            if let Ok((entity, history)) = self.occluders.get(index.entity(number)) {
+        region.search_past(&self.occluder_index.0, screen.ticks(), 0.0, |_, entity| {
+            if !screen.names(entity)
+                && let Ok((entity, history)) = self.occluders.get(entity)
+            {
                 visit_occluder(entity, history);
             }
             region.reach()
         });
+        // They may have been shown at other instants.
+        for (entity, history) in self.occluders.iter_many(screen.named()) {
+            visit_occluder(entity, history);
+        }
         for (entity, history) in self.gone_occluders.iter() {
             visit_occluder(entity, history);
         }

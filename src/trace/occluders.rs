@@ -60,7 +60,7 @@ pub(crate) fn record_occluders(
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
     mut occluders: Query<Recorded>,
-    disabled: Query<(Entity, &OccluderHistory), (With<Occluder>, With<Disabled>)>,
+    mut disabled: Query<(Entity, &mut OccluderHistory), (With<Occluder>, With<Disabled>)>,
     mut index: ResMut<OccluderIndex>,
     lives: Query<&Life>,
     disabled_bodies: Query<(), With<RigidBodyDisabled>>,
@@ -69,6 +69,7 @@ pub(crate) fn record_occluders(
 ) {
     let window = config.history_ticks(time.timestep());
     let retention = Retention { window, speed_limit: SpeedLimit::new(config.max_speed, time.timestep()) };
+    index.0.begin(tick.0, window as usize + 1);
     for mut occluder in &mut occluders {
         let entity = occluder.entity;
         let world = hierarchy.in_world(entity).to_transform();
@@ -93,12 +94,17 @@ pub(crate) fn record_occluders(
             owner,
             ..default()
         };
-        occluder.history.record(tick.0, record, lineage, retention);
-        index.0.put(entity, occluder.history.bounds());
+        let history = &mut *occluder.history;
+        history.record(tick.0, record, lineage, retention);
+        let mut number = history.number;
+        index.0.put(entity, &mut number, history.len(), false, |age| history.whereabout(age));
+        history.number = number;
     }
     // They may be enabled again before the next record.
-    for (entity, history) in &disabled {
-        index.0.put(entity, history.bounds());
+    for (entity, mut history) in &mut disabled {
+        let mut number = history.number;
+        index.0.put_unrecorded(entity, &mut number, history.len(), |age| history.whereabout(age));
+        history.number = number;
     }
     index.0.finish();
     // A history may end with the next tick; what lies further ahead is of a clock that was set back.

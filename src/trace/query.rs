@@ -185,12 +185,12 @@ impl RewoundQuery<'_, '_> {
         let mut tested = Tested::new(Ray3d::new(Vec3::ZERO, Dir3::X));
         let mut pose = None;
         self.arena.rigs.visit_rig_of(&screen, entity, |rig, sample| {
-            tested.insert(rig, &sample);
+            tested.insert(rig, sample, sample.rough_bounds());
             let hitbox = || sample.hitboxes().find(|hitbox| hitbox.entity == entity).map(|hitbox| hitbox.pose);
             pose = if rig.rig == entity { Some(sample.root()) } else { hitbox() };
         });
         let pose = pose.or_else(|| self.arena.occluder_pose(&screen, entity));
-        RewoundPose { pose, evidence: self.evidence(view, tested.rigs) }
+        RewoundPose { pose, evidence: self.evidence(view, tested.rigs()) }
     }
 }
 
@@ -294,7 +294,7 @@ impl RewoundQuery<'_, '_> {
             self.hit(&nearest, point, normal)
         });
         let blocker = wall.map(|wall| wall.blocker_of_shape(shape, there(wall.distance), direction));
-        RewoundCast { hit, blocker, evidence: self.evidence(screen.view, tested.rigs) }
+        RewoundCast { hit, blocker, evidence: self.evidence(screen.view, tested.rigs()) }
     }
 
     /// Shows all hitboxes in a region, with the distance of each from a point.
@@ -311,7 +311,7 @@ impl RewoundQuery<'_, '_> {
             let distance = hitbox.shape.closest_point(hitbox.pose, point).distance(point);
             found(Nearest { rig, hitbox, distance });
         });
-        tested.rigs
+        tested.rigs()
     }
 
     pub(super) fn resistance(&self, entity: Entity) -> Option<Resistance> {

@@ -12,7 +12,10 @@ use bevy::{
 use bevy_rapier3d::rapier::parry::{bounding_volume::Aabb, partitioning::BvhNode};
 
 use super::cast::parry_ray;
-use crate::history::{Beam, BoxTree};
+use crate::{
+    history::{Beam, BoxIndex, BoxTree},
+    time::Tick,
+};
 
 /// Where something is looked for. What it says to be outside is outside.
 pub(super) trait Place {
@@ -25,6 +28,23 @@ pub(super) trait Place {
     /// Shows the boxes of a tree with anything that may be met, or lies within so many metres around; nearer ones sooner,
     /// if the place has an origin. What `visit` returns tells how far from that it is still worth it.
     fn search(&self, tree: &BoxTree, around: f32, visit: impl FnMut(u32) -> f32);
+
+    /// The same for all histories, with their numbers, by where they were between two ticks.
+    fn search_past(
+        &self,
+        index: &BoxIndex,
+        (start, end): (Tick, Tick),
+        around: f32,
+        mut visit: impl FnMut(usize, Entity) -> f32,
+    ) {
+        let mut show = |number: usize| index.entity(number).map_or(f32::INFINITY, |entity| visit(number, entity));
+        match index.tree(start, end) {
+            Some(tree) => self.search(tree, around, |number| show(number as usize)),
+            None => (0..index.len()).for_each(|number| {
+                show(number);
+            }),
+        }
+    }
 }
 
 /// A part of space, roughly: what it says to be outside is outside.

@@ -1,6 +1,6 @@
 //! Rays against the rigs of the past.
 
-use core::{cell::Cell, cmp::Ordering};
+use core::cmp::Ordering;
 
 use bevy::{
     ecs::system::SystemParam,
@@ -75,6 +75,24 @@ pub(super) struct Reach {
 impl Reach {
     /// All that is near.
     pub(super) const ALL: Self = Self { met: f32::INFINITY, noted: f32::INFINITY };
+
+    fn furthest(self) -> f32 {
+        self.met.max(self.noted)
+    }
+}
+
+/// A shooter, whose own rigs are not met.
+#[derive(Clone, Copy)]
+struct Own {
+    shooter: Entity,
+    /// Nothing is above them.
+    is_alone: bool,
+}
+
+impl Own {
+    fn is_one_with(self, rig: Entity, rigs: &RewoundRigs) -> bool {
+        rig == self.shooter || (!self.is_alone && rigs.are_one_with(rig, self.shooter))
+    }
 }
 
 impl Past for HistoryBuffer {
@@ -131,51 +149,65 @@ impl RewoundRigs<'_, '_> {
         self.histories.get(rig).ok().map(|(_, history, ..)| history).or_else(gone)
     }
 
-    /// Shows each rig that the filter lets through, and whose rough bounds come near a place: once, and rebuilt once. One that was
-    /// not there then is not shown. What `visit` returns tells how far from the origin of the place it is still worth it.
+    /// Shows each rig that the filter lets through, and whose rough bounds come near a place, with those: once, and rebuilt once. One
+    /// that was not there then is not shown. What `visit` returns tells how far from the origin of the place it is still worth it.
     pub(super) fn visit_near<'a>(
         &'a self,
         screen: &Screen,
         filter: &RewoundFilter,
         place: &impl Place,
-        mut visit: impl FnMut(ShownRig, Sample<'a>) -> Reach,
+        mut visit: impl FnMut(ShownRig, Sample<'a>, BoundingSphere) -> Reach,
     ) {
-        let is_near = |sample: &Sample| place.may_meet(sample.rough_bounds().grow(NEAR));
-        let reach = Cell::new(Reach::ALL);
-        let mut show = |rig, history, id, groups| {
-            if let Some((rig, sample)) = self.show(screen, filter, is_near, rig, history, id, groups) {
-                reach.set(visit(rig, sample));
-            }
+        let mut reach = Reach::ALL;
+        let own = filter.shooter.map(|shooter| self.own(shooter));
+        let mut show = |rig, history, id, groups, rough: Option<BoundingSphere>| {
+            let (rig, sample) = self.show(screen, filter, own, rig, history, id, groups)?;
+            let known = rough.is_some();
+            let rough = rough.unwrap_or_else(|| sample.rough_bounds());
+            (known || place.may_meet(rough.grow(NEAR))).then(|| visit(rig, sample, rough))
         };
-        let (start, end) = screen.ticks();
+        let ticks = screen.ticks();
         let way = place.beam().ray;
-        let boxes = self.index.boxes();
-        place.search(boxes.tree(), NEAR, |number| {
-            let number = number as usize;
-            let rig = boxes.entity(number);
-            let between = self.index.between(number, start, end).filter(|_| !screen.names(rig));
-            let is_off = between.is_some_and(|between| {
+        place.search_past(self.index.boxes(), ticks, NEAR, |number, rig| {
+            let mut known = None;
+            if let Some(between) = self.index.between(number, ticks, screen.view).filter(|_| !screen.names(rig)) {
                 let rough = between.rough();
                 let along = (rough.center - Vec3A::from(way.origin)).dot(Vec3A::from(*way.direction));
-                let is_noted = along - rough.radius() <= reach.get().noted;
-                !place.may_meet(if is_noted { rough.grow(NEAR) } else { between.tight().grow(FAN_ROUNDING) })
-            });
-            if !is_off && let Ok((rig, history, id, groups)) = self.histories.get(rig) {
-                show(rig, history, id, groups);
+                let is_noted = along - rough.radius() <= reach.noted;
+                let is_near = if is_noted { rough.grow(NEAR) } else { between.tight().grow(FAN_ROUNDING) };
+                if !place.may_meet(is_near) {
+                    return reach.furthest();
+                }
+                known = Some(rough);
             }
-            reach.get().noted.max(reach.get().met)
+            match self.histories.get(rig) {
+                Ok((rig, history, id, groups)) if !screen.names(rig) => {
+                    reach = show(rig, history, id, groups, known).unwrap_or(reach);
+                }
+                _ => {}
+            }
+            reach.furthest()
         });
+        // They may have been shown at other instants.
+        for (rig, history, id, groups) in self.histories.iter_many(screen.named()) {
+            show(rig, history, id, groups, None);
+        }
         for (rig, history, id) in self.tombstones.iter() {
-            show(rig, history, Some(id), None);
+            show(rig, history, Some(id), None, None);
         }
     }
 
-    /// A rig as the screen showed it, if it was there and is near, and the filter lets it through.
+    /// Who a shooter's own rigs are.
+    fn own(&self, shooter: Entity) -> Own {
+        Own { shooter, is_alone: self.parents.get(shooter).is_err() }
+    }
+
+    /// A rig as the screen showed it, if it was there, and the filter lets it through.
     fn show<'a>(
         &self,
         screen: &Screen,
         filter: &RewoundFilter,
-        is_near: impl Fn(&Sample) -> bool,
+        own: Option<Own>,
         rig: Entity,
         history: &'a HistoryBuffer,
         id: Option<&RigId>,
@@ -183,10 +215,7 @@ impl RewoundRigs<'_, '_> {
     ) -> Option<(ShownRig, Sample<'a>)> {
         let (sample, basis, view_time) = rebuild(history, screen.recipe(rig, history))?;
         let is_hidden = filter.corpses == Some(false) && !sample.is_alive();
-        if is_hidden || !is_near(&sample) || !filter.meets_rig(rig, groups) {
-            return None;
-        }
-        if filter.shooter.is_some_and(|shooter| self.are_one_with(rig, shooter)) {
+        if is_hidden || !filter.meets_rig(rig, groups) || own.is_some_and(|own| own.is_one_with(rig, self)) {
             return None;
         }
         let id = id.copied().unwrap_or_default();
@@ -202,8 +231,8 @@ impl RewoundRigs<'_, '_> {
         nearest: &mut [Option<Nearest>],
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        self.visit_near(screen, filter, fan, |rig, sample| {
-            tested.insert(rig, &sample);
+        self.visit_near(screen, filter, fan, |rig, sample, rough| {
+            tested.insert(rig, sample, rough);
             // No ray need look behind what it has met.
             let reach_of = |nearest: &Option<Nearest>| nearest.map_or(fan.range, |nearest| nearest.distance);
             let reach = nearest.iter().map(reach_of).fold(0.0, f32::max);
@@ -211,10 +240,13 @@ impl RewoundRigs<'_, '_> {
                 [ray] => may_meet(*ray, reach, bounds),
                 _ => fan.may_meet(bounds.grow(FAN_ROUNDING)),
             };
-            if may_meet_all(sample.rough_bounds()) && may_meet_all(sample.bounds()) {
-                for hitbox in
-                    sample.hitboxes_near(Some(fan.beam()), may_meet_all).filter(|hitbox| filter.meets_zone(hitbox.zone))
-                {
+            if let Some(posed) = Some(rough).filter(|rough| may_meet_all(*rough)).map(|_| sample.posed())
+                && may_meet_all(posed.bounds())
+            {
+                posed.visit_near(fan.beam(), may_meet_all, |hitbox| {
+                    if !filter.meets_zone(hitbox.zone) {
+                        return;
+                    }
                     let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
                     for (ray, nearest) in fan.rays.iter().zip(nearest.iter_mut()) {
                         let reach = reach_of(nearest);
@@ -227,11 +259,11 @@ impl RewoundRigs<'_, '_> {
                             *nearest = Some(found);
                         }
                     }
-                }
+                });
             }
             Reach { met: nearest.iter().map(reach_of).fold(0.0, f32::max), noted: tested.reach() }
         });
-        tested.rigs
+        tested.rigs()
     }
 
     /// Shows all hitboxes on the rays of a fan: the number of the ray, where it goes in, and how many metres from its origin it
@@ -244,44 +276,48 @@ impl RewoundRigs<'_, '_> {
         mut found: impl FnMut(usize, Nearest, f32),
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        self.visit_near(screen, filter, fan, |rig, sample| {
-            tested.insert(rig, &sample);
+        self.visit_near(screen, filter, fan, |rig, sample, rough| {
+            tested.insert(rig, sample, rough);
             let reach = Reach { met: fan.range, noted: tested.reach() };
-            if !fan.may_meet(sample.bounds()) {
+            let posed = sample.posed();
+            if !fan.may_meet(posed.bounds()) {
                 return reach;
             }
             let is_near = |bounds: BoundingSphere| fan.may_meet(bounds.grow(FAN_ROUNDING));
-            for hitbox in
-                sample.hitboxes_near(Some(fan.beam()), is_near).filter(|hitbox| filter.meets_zone(hitbox.zone))
-            {
+            posed.visit_near(fan.beam(), is_near, |hitbox| {
+                if !filter.meets_zone(hitbox.zone) {
+                    return;
+                }
                 let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
                 for (number, ray) in fan.rays.iter().enumerate().filter(|(_, ray)| may_meet(**ray, fan.range, bounds)) {
                     if let Some((distance, exit)) = hitbox.shape.cross_ray(hitbox.pose, *ray, fan.range) {
                         found(number, Nearest { rig, hitbox, distance }, exit);
                     }
                 }
-            }
+            });
             reach
         });
-        tested.rigs
+        tested.rigs()
     }
 
     /// Shows all hitboxes in a region.
-    pub(super) fn visit_hitboxes(
-        &self,
+    pub(super) fn visit_hitboxes<'a>(
+        &'a self,
         screen: &Screen,
         filter: &RewoundFilter,
         region: &Region,
-        tested: &mut Tested,
+        tested: &mut Tested<'a>,
         mut visit: impl FnMut(ShownRig, RewoundHitbox),
     ) {
-        self.visit_near(screen, filter, region, |rig, sample| {
-            tested.insert(rig, &sample);
-            if region.may_meet(sample.bounds()) {
-                let hitboxes = sample.hitboxes_near(Some(region.beam()), |bounds| region.may_meet(bounds));
-                for hitbox in hitboxes.filter(|hitbox| filter.meets_zone(hitbox.zone)) {
-                    visit(rig, hitbox);
-                }
+        self.visit_near(screen, filter, region, |rig, sample, rough| {
+            tested.insert(rig, sample, rough);
+            let posed = sample.posed();
+            if region.may_meet(posed.bounds()) {
+                posed.visit_near(region.beam(), |bounds| region.may_meet(bounds), |hitbox| {
+                    if filter.meets_zone(hitbox.zone) {
+                        visit(rig, hitbox);
+                    }
+                });
             }
             Reach::ALL
         });
@@ -299,7 +335,7 @@ impl RewoundRigs<'_, '_> {
         let gone = self.tombstones.iter().filter(|(rig, ..)| *rig == own);
         let gone = gone.map(|(rig, history, id)| (rig, history, Some(id)));
         for (rig, history, id) in present.into_iter().chain(gone) {
-            if let Some((rig, sample)) = self.show(screen, &RewoundFilter::new(), |_| true, rig, history, id, None) {
+            if let Some((rig, sample)) = self.show(screen, &RewoundFilter::new(), None, rig, history, id, None) {
                 visit(rig, sample);
             }
         }
@@ -312,25 +348,25 @@ impl RewoundRigs<'_, '_> {
 }
 
 /// The rigs that something came closest to, in the order along its way.
-pub(super) struct Tested {
-    pub(super) rigs: TestedRigs,
+pub(super) struct Tested<'a> {
+    rigs: [Option<(ShownRig, Sample<'a>)>; 4],
     keys: [(f32, RigId); 4],
     way: Ray3d,
 }
 
-impl Tested {
+impl<'a> Tested<'a> {
     pub(super) fn new(way: Ray3d) -> Self {
-        Self { rigs: TestedRigs::default(), keys: default(), way }
+        Self { rigs: default(), keys: default(), way }
     }
 
-    pub(super) fn insert(&mut self, shown: ShownRig, sample: &Sample) {
-        let ShownRig { rig, view_time, basis, id, .. } = shown;
-        let along = (sample.rough_bounds().center - Vec3A::from(self.way.origin)).dot(Vec3A::from(*self.way.direction));
+    /// Notes a rig, and its rough bounds.
+    pub(super) fn insert(&mut self, rig: ShownRig, sample: Sample<'a>, rough: BoundingSphere) {
+        let along = (rough.center - Vec3A::from(self.way.origin)).dot(Vec3A::from(*self.way.direction));
         let mut place = self.rigs.len();
         while place > 0 {
-            let before = |other: RewoundRig| {
+            let before = |(other, _): (ShownRig, Sample)| {
                 let (other_along, other_id) = self.keys[place - 1];
-                let order = along.total_cmp(&other_along).then(id.cmp(&other_id)).then(rig.cmp(&other.rig));
+                let order = along.total_cmp(&other_along).then(rig.id.cmp(&other_id)).then(rig.rig.cmp(&other.rig));
                 order.is_lt()
             };
             if !self.rigs[place - 1].is_none_or(before) {
@@ -341,9 +377,17 @@ impl Tested {
         if place < self.rigs.len() {
             self.rigs[place..].rotate_right(1);
             self.keys[place..].rotate_right(1);
-            self.rigs[place] = Some(RewoundRig { rig, root: sample.root(), view_time, basis });
-            self.keys[place] = (along, id);
+            self.rigs[place] = Some((rig, sample));
+            self.keys[place] = (along, rig.id);
         }
+    }
+
+    /// Those that are left, as they were tested.
+    pub(super) fn rigs(&self) -> TestedRigs {
+        self.rigs.map(|tested| {
+            let (ShownRig { rig, view_time, basis, .. }, sample) = tested?;
+            Some(RewoundRig { rig, root: sample.root(), view_time, basis })
+        })
     }
 
     /// How far along the way a rig can lie and still be among them.

@@ -106,9 +106,14 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Whether the shot says of what something was made on the screen.
+    /// What the shot names, and says of what it was made on the screen.
+    pub(super) fn named(&self) -> impl Iterator<Item = Entity> {
+        self.displayed.iter().flatten().flatten().map(|named| named.rig)
+    }
+
+    /// Whether the shot names something.
     pub(super) fn names(&self, entity: Entity) -> bool {
-        self.displayed.iter().flatten().flatten().any(|named| named.rig == entity)
+        self.named().any(|named| named == entity)
     }
 
     /// From what the pose of something is to be rebuilt: from what the shot says of it, or else from the snapshots that were

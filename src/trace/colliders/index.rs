@@ -130,7 +130,7 @@ impl Leaves {
             // Those that stay where they are, if they are many, are worth the time.
             if count(Kind::Fresh) > 32 + count(Kind::Still) / 4 {
                 kinds.iter_mut().filter(|kind| **kind == Kind::Fresh).for_each(|kind| *kind = Kind::Still);
-                still.build(boxes, of_kind(kinds, |kind| kind == Kind::Still));
+                still.build(|key| boxes[key as usize], of_kind(kinds, |kind| kind == Kind::Still));
                 has_left = false;
             }
         }
@@ -139,7 +139,7 @@ impl Leaves {
         }
         let is_loose = |kind: Kind| matches!(kind, Kind::Fresh | Kind::Moving);
         if has_come || *refits >= BoxTree::MOST_REFITS {
-            loose.build(boxes, of_kind(kinds, is_loose));
+            loose.build(|key| boxes[key as usize], of_kind(kinds, is_loose));
             *refits = 0;
         } else if have_moved {
             loose.refit(|key| is_loose(kinds[key as usize]).then(|| boxes[key as usize]));

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use bevy::{
-    math::bounding::{Aabb3d, BoundingSphere},
+    math::bounding::BoundingSphere,
     prelude::*,
 };
 use bevy_rapier3d::{
@@ -12,7 +12,7 @@ use bevy_rapier3d::{
 };
 
 use crate::{
-    history::{Lineage, SpeedLimit, TickRing, Whereabouts},
+    history::{Lineage, SpeedLimit, TickRing, Whereabout},
     hitbox::{Occluder, OccluderMotion},
     pose::interpolate,
     shot::{PoseBasis, SnapshotPair},
@@ -32,7 +32,8 @@ pub(crate) struct OccluderHistory {
     /// Where the collider stood before it became an occluder, until the first record.
     pub(super) stood: Option<Isometry3d>,
     scaled: Option<Scaled>,
-    whereabouts: Whereabouts,
+    /// Its number in the index of all occluders.
+    pub(super) number: Option<u32>,
 }
 
 /// An occluder in one tick.
@@ -114,10 +115,7 @@ impl OccluderHistory {
     }
 
     fn push(&mut self, tick: Tick, record: OccluderRecord) {
-        let is_next = self.ring.newest() != Some(tick);
         let slot = self.ring.push(tick);
-        let (place, ball) = (record.pose.translation.into(), record.ball);
-        self.whereabouts.note(place, ball.center.length(), ball.radius(), is_next, self.ring.capacity());
         self.records[slot] = record;
     }
 
@@ -136,9 +134,16 @@ impl OccluderHistory {
         )
     }
 
-    /// A box that holds all that it has been.
-    pub(super) fn bounds(&self) -> Aabb3d {
-        self.whereabouts.bounds()
+    /// How many ticks are remembered.
+    pub(super) fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// Where it stood in a record.
+    pub(super) fn whereabout(&self, age: usize) -> Whereabout {
+        let OccluderRecord { pose, ball, .. } = &self.records[self.ring.slot(age)];
+        let reach = ball.center.length() + ball.radius();
+        Whereabout { tick: self.ring.tick(age), place: pose.translation.into(), reach }
     }
 
     /// Ends the history: from `tick` on, or from the one after if `tick` has been recorded already, nothing is stopped.
@@ -159,7 +164,6 @@ impl OccluderHistory {
     fn resize(&mut self, capacity: usize) {
         let old = core::mem::replace(&mut self.ring, TickRing::with_capacity(capacity));
         let old_records = core::mem::replace(&mut self.records, vec![OccluderRecord::default(); capacity]);
-        self.whereabouts = Whereabouts::default();
         for age in (0..old.len()).rev() {
             self.push(old.tick(age), old_records[old.slot(age)].clone());
         }
