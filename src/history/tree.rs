@@ -25,6 +25,8 @@ pub(crate) struct BoxTree {
     nodes: Vec<Node>,
     /// The numbers of all boxes in the order of the tree, kept for its memory.
     order: Vec<u32>,
+    /// What holds all of them; nothing yet.
+    bounds: Option<Aabb3d>,
 }
 
 /// Eight boxes side by side, four to a register.
@@ -62,12 +64,14 @@ impl BoxTree {
             self.build_node(&|number| tame(box_of(number)), &mut order, 0);
             self.order = order;
         }
+        self.bounds = self.nodes.first().map(Node::bounds);
     }
 
     /// Takes in the boxes of another tree, in the same order.
     pub(crate) fn copy_order(&mut self, other: &Self) {
         self.nodes.clone_from(&other.nodes);
         self.order.clone_from(&other.order);
+        self.bounds = other.bounds;
     }
 
     /// Follows boxes that have moved; drops those of which there is none any more.
@@ -88,6 +92,7 @@ impl BoxTree {
                 self.nodes[index].set(lane, bounds);
             }
         }
+        self.bounds = self.nodes.first().map(Node::bounds);
     }
 
     fn build_node(&mut self, box_of: &impl Fn(u32) -> Aabb3d, numbers: &mut [u32], depth: usize) -> u32 {
@@ -158,10 +163,9 @@ impl BoxTree {
     }
 
     fn walk<const WIDENS: bool>(&self, beam: Beam, mut visit: impl FnMut(u32) -> f32) {
-        let Some(root) = self.nodes.first() else { return };
+        let Some(bounds) = self.bounds else { return };
         let Beam { ray: Ray3d { origin, direction }, range, margin, slope } = beam;
         // Rounding in `f32` grows with the distance; this is more than it can be.
-        let bounds = root.bounds();
         let farthest = (bounds.min - Vec3A::from(origin)).abs().max((bounds.max - Vec3A::from(origin)).abs());
         let rounding = 1e-3 + 2e-5 * farthest.length().min(range) + 1e-6 * origin.abs().max_element();
         let margin = margin + rounding;
@@ -188,6 +192,8 @@ impl BoxTree {
             }
             let node = &self.nodes[child as usize];
             let first = count;
+            let mut entries = [0.0; 8];
+            let mut met = 0;
             for half in 0..2 {
                 let plane = |index: usize| node.planes[index][half];
                 let (mut near_at, mut far_at) = (near_at, far_at);
@@ -208,24 +214,21 @@ impl BoxTree {
                 }
                 let enter = |axis: usize| (plane(near[axis]) - near_at[axis]) * inverse[axis];
                 let leave = |axis: usize| (plane(far[axis]) - far_at[axis]) * inverse[axis];
-                let entries = enter(0).max(enter(1)).max(enter(2)).max(Vec4::ZERO);
-                let exits = leave(0).min(leave(1)).min(leave(2)).min(Vec4::splat(reach));
-                let met = entries.cmple(exits).bitmask();
-                if met == 0 {
-                    continue;
+                let enters = enter(0).max(enter(1)).max(enter(2)).max(Vec4::ZERO);
+                let leaves = leave(0).min(leave(1)).min(leave(2)).min(Vec4::splat(reach));
+                met |= enters.cmple(leaves).bitmask() << (4 * half);
+                enters.write_to_slice(&mut entries[4 * half..]);
+            }
+            for lane in lanes(met) {
+                // The nearest one is taken next, and so comes last.
+                let entry = entries[lane % 8];
+                let mut place = count;
+                while place > first && waiting[place - 1].0 < entry {
+                    waiting[place] = waiting[place - 1];
+                    place -= 1;
                 }
-                let entries = entries.to_array();
-                for lane in lanes(met) {
-                    // The nearest one is taken next, and so comes last.
-                    let entry = entries[lane % 4];
-                    let mut place = count;
-                    while place > first && waiting[place - 1].0 < entry {
-                        waiting[place] = waiting[place - 1];
-                        place -= 1;
-                    }
-                    waiting[place] = (entry, node.children[(4 * half + lane) % 8]);
-                    count += 1;
-                }
+                waiting[place] = (entry, node.children[lane % 8]);
+                count += 1;
             }
         }
     }
