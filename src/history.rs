@@ -34,7 +34,7 @@ pub(crate) use sample::SAMPLES;
 pub use sample::{RewoundHitbox, Sample};
 pub use segment::BeginSegment;
 pub(crate) use segment::{SpeedLimit, begin_segment};
-pub(crate) use spots::RigIndex;
+pub(crate) use spots::{RigIndex, SpotAt};
 pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
 pub(crate) use tree::{Beam, BoxTree};
 

@@ -208,7 +208,12 @@ impl<'a> Sample<'a> {
 
     /// The same with its root, which takes a while to find.
     pub(crate) fn posed(self) -> PosedSample<'a> {
-        PosedSample { sample: self, root: self.root() }
+        self.posed_at(self.root())
+    }
+
+    /// The same, if the root has been found already.
+    pub(crate) fn posed_at(self, root: Isometry3d) -> PosedSample<'a> {
+        PosedSample { sample: self, root }
     }
 
     /// A larger ball, around the rig's own entity, that is found without its rotation, and so several times faster.

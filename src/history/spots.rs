@@ -10,7 +10,10 @@ use super::{
     index::{BoxIndex, Whereabout},
     ring::TickRing,
 };
-use crate::time::{Tick, ViewTime};
+use crate::{
+    pose::interpolate,
+    time::{Tick, ViewTime},
+};
 
 /// Which rigs have been where, lately.
 ///
@@ -34,14 +37,26 @@ struct Spot {
     place: Vec4,
     /// The middle of its hitboxes, and how far they reached from there.
     center: Vec4,
+    rotation: Quat,
 }
 
-/// Where a rig was, blended from its records of two ticks.
+/// Where all rigs were at an instant, blended from their records of two ticks.
+#[derive(Clone, Copy)]
+pub(crate) struct SpotsAt<'a> {
+    runs: &'a [Run],
+    start: Tick,
+    from: &'a [Spot],
+    to: &'a [Spot],
+    t: f32,
+}
+
+/// Where a rig was then.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Between<'a> {
+pub(crate) struct SpotAt<'a> {
     from: &'a Spot,
     to: &'a Spot,
     t: f32,
+    is_alive: bool,
 }
 
 /// The newest spots of a rig that tell where it was.
@@ -50,6 +65,7 @@ struct Run {
     /// All later ones are of the same layout. `None` if there are none.
     since: Option<Tick>,
     layout: u32,
+    is_alive: bool,
 }
 
 impl RigIndex {
@@ -68,13 +84,14 @@ impl RigIndex {
     pub(super) fn put(&mut self, rig: Entity, history: &mut HistoryBuffer) {
         let slot = history.ring.slot(0);
         let Record { root: (place, rotation), radius, layout } = history.records[slot];
-        let center = Vec3A::from(history.layouts.get(layout).center);
+        let (center, state) = (Vec3A::from(history.layout(slot).center), history.layout(slot).state);
         let rotation = Quat::from_array(rotation);
         // As it is found from its history, to the last bit.
         let place = Vec3A::from(place);
         let spot = Spot {
             place: place.extend(center.length() + radius),
             center: (rotation * center + place).extend(radius),
+            rotation,
         };
         let mut number = history.number;
         let known = number.and_then(|number| self.runs.get(number as usize)).copied();
@@ -90,7 +107,7 @@ impl RigIndex {
         if self.runs.len() <= number {
             self.runs.resize(number + 1, Run::default());
         }
-        self.runs[number] = Run { since: now.and(before.or(now)), layout };
+        self.runs[number] = Run { since: now.and(before.or(now)), layout, is_alive: state.alive };
         let spots = &mut self.spots[self.ring.slot(0)];
         if spots.len() <= number {
             spots.resize(self.runs.len(), Spot::default());
@@ -119,18 +136,27 @@ impl RigIndex {
         &self.boxes
     }
 
-    /// Where a rig was at `view`, blended from its records of two ticks; `None` if that cannot be told at a glance.
-    pub(crate) fn between(&self, number: usize, (start, end): (Tick, Tick), view: ViewTime) -> Option<Between<'_>> {
+    /// Where all rigs were at `view`, blended from their records of two ticks; `None` if that cannot be told at a glance.
+    pub(crate) fn at(&self, (start, end): (Tick, Tick), view: ViewTime) -> Option<SpotsAt<'_>> {
         let newest = self.ring.newest()?;
-        let since = self.runs[number].since?;
         let (age_of_start, age_of_end) = (newest.since(start), newest.since(end));
-        let is_known = start.since(since) >= 0 && (age_of_start as usize) < self.ring.len();
-        if !is_known || age_of_end < 0 || age_of_start < age_of_end {
+        if age_of_start as usize >= self.ring.len() || age_of_end < 0 || age_of_start < age_of_end {
             return None;
         }
-        // The ticks of a run have no gaps.
-        let spot = |age: i32| &self.spots[self.ring.slot(age as usize)][number];
-        Some(Between { from: spot(age_of_start), to: spot(age_of_end), t: view.part_between(start, end) })
+        // Who has been there in all ticks since has no gaps, and so no others matter.
+        let spots = |age: i32| &*self.spots[self.ring.slot(age as usize)];
+        let (from, to) = (spots(age_of_start), spots(age_of_end));
+        Some(SpotsAt { runs: &self.runs, start, from, to, t: view.part_between(start, end) })
+    }
+}
+
+impl<'a> SpotsAt<'a> {
+    /// Where a rig was; `None` if that cannot be told at a glance.
+    pub(crate) fn get(&self, number: usize) -> Option<SpotAt<'a>> {
+        let Run { since, is_alive, .. } = *self.runs.get(number)?;
+        let is_known = self.start.since(since?) >= 0;
+        let (from, to) = (self.from.get(number)?, self.to.get(number)?);
+        is_known.then_some(SpotAt { from, to, t: self.t, is_alive })
     }
 }
 
@@ -152,12 +178,22 @@ impl HistoryBuffer {
     }
 }
 
-impl Between<'_> {
+impl SpotAt<'_> {
     /// The rough bounds of the rig, to the last bit.
     pub(crate) fn rough(self) -> BoundingSphere {
-        let Self { from, to, t } = self;
+        let Self { from, to, t, .. } = self;
         let place = Vec3A::from_vec4(from.place).lerp(Vec3A::from_vec4(to.place), t);
         BoundingSphere::new(place, from.place.w.max(to.place.w))
+    }
+
+    /// Where the rig's own entity stood, to the last bit.
+    pub(crate) fn root(self) -> Isometry3d {
+        let pose = |spot: &Spot| Isometry3d { translation: Vec3A::from_vec4(spot.place), rotation: spot.rotation };
+        interpolate(pose(self.from), pose(self.to), self.t)
+    }
+
+    pub(crate) fn is_alive(self) -> bool {
+        self.is_alive
     }
 
     /// A ball that holds its bounds from one tick to the other.
@@ -215,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn balls_hold_what_is_blended_and_boxes_all_that_is_remembered(
+        fn what_is_told_at_a_glance_is_what_the_history_tells_and_lies_within_its_box(
             steps in prop::collection::vec((prop::array::uniform3(-2.0_f32..2.0), -3.1_f32..3.1, 0_u8..12), 2..40),
             start: u32,
             span in 1_u32..4,
@@ -231,29 +267,31 @@ mod tests {
                 tick = tick.wrapping_add(1 + u32::from(event == 1));
                 record(&mut history, tick, root, if event < 3 { 0.2 } else { 0.4 });
                 index.begin(Tick(tick), RETENTION.capacity);
-                index.put(rig, &history);
+                index.put(rig, &mut history);
                 index.finish();
             }
             let mut told = 0;
             for back in 0..RETENTION.capacity as u32 + 3 {
                 let older = Tick(tick.wrapping_sub(back));
                 let newer = older + span;
-                let Some(between) = index.between(0, older, newer) else { continue };
-                let (rough, tight) = (between.rough(), between.tight());
-                told += 1;
                 for part in 0..=8_u16 {
                     let view = ViewTime::before(newer, f64::from(span) * f64::from(part) / 8.0);
-                    let sample = history.sample_between(older, Some(newer), view).expect("it is remembered");
-                    let is_within = |ball: BoundingSphere, found: BoundingSphere| {
-                        ball.center.distance(found.center) + found.radius() <= ball.radius()
-                    };
-                    prop_assert!(is_within(rough, sample.rough_bounds()), "{rough:?} {:?}", sample.rough_bounds());
-                    prop_assert!(is_within(tight, sample.bounds()), "{tight:?} {:?}", sample.bounds());
+                    let Some(sample) = history.sample_between(older, Some(newer), view) else { continue };
                     let mut met = 0;
                     let ball = sample.rough_bounds();
                     let bounds = bevy::math::bounding::Aabb3d::new(ball.center, Vec3::splat(0.01));
-                    index.boxes().visit_box(bounds, |_| met += 1);
+                    match index.boxes().tree(older, newer) {
+                        Some(tree) => tree.visit_box(bounds, |_| met += 1),
+                        None => met = index.boxes().len(),
+                    }
                     prop_assert_eq!(met, 1);
+                    let spots = index.at((older, newer), view);
+                    let Some(spot) = spots.and_then(|spots| spots.get(0)) else { continue };
+                    told += 1;
+                    prop_assert_eq!((spot.root(), spot.rough()), (sample.root(), sample.rough_bounds()));
+                    let (tight, found) = (spot.tight(), sample.bounds());
+                    let is_within = tight.center.distance(found.center) + found.radius() <= tight.radius();
+                    prop_assert!(is_within, "{tight:?} {found:?}");
                 }
             }
             prop_assert!(told > 0 || !is_steady || span > 1);

@@ -115,8 +115,13 @@ impl Arena<'_, '_> {
         if !filter.walls {
             return None;
         }
-        let region = Region::ray(ray, range);
         let mut nearest: Option<Stop> = None;
+        for colliders in self.colliders() {
+            // Whose collider it is takes longer to find out than whether it is met.
+            let stops = |stop: &Stop| !self.is_passed(stop.wall.entity, screen, filter);
+            nearest = colliders.nearest(filter, ray, range, nearest, stops);
+        }
+        let region = Region::ray(ray, nearest.map_or(range, |nearest| nearest.distance));
         self.visit_occluders(screen, filter, &region, |wall| {
             if let Some(stop) = wall.stop(ray, region.reach())
                 && nearest.is_none_or(|nearest| stop.cmp(&nearest).is_lt())
@@ -125,11 +130,6 @@ impl Arena<'_, '_> {
                 nearest = Some(stop);
             }
         });
-        for colliders in self.colliders() {
-            // Whose collider it is takes longer to find out than whether it is met.
-            let stops = |stop: &Stop| !self.is_passed(stop.wall.entity, screen, filter);
-            nearest = colliders.nearest(filter, ray, range, nearest, stops);
-        }
         nearest
     }
 

@@ -147,7 +147,8 @@ impl RewoundQuery<'_, '_> {
     ) -> (Vec<TracedHitbox>, Vec<TracedOccluder>) {
         let along = |place: Vec3| (place - ray.origin).dot(*ray.direction);
         let mut hitboxes: Vec<((f32, RigId), TracedHitbox)> = Vec::new();
-        self.arena.rigs.visit_near(screen, &self.with_defaults(filter), &Region::ray(ray, range), |rig, sample, _| {
+        self.arena.rigs.visit_near(screen, &self.with_defaults(filter), &Region::ray(ray, range), |near| {
+            let Some((rig, sample)) = self.arena.rigs.show(near, screen) else { return Reach::ALL };
             if !may_meet(ray, range, sample.bounds().grow(NEAR)) {
                 return Reach::ALL;
             }

@@ -159,7 +159,8 @@ pub(super) fn wall_of<'a>(
     region: &Region,
     own: impl Fn(Entity) -> bool,
 ) -> Option<Wall<'a>> {
-    let Rewound { pose, shape, record } = history.rebuild(screen.recipe(entity, history))?;
+    let rewound = history.rebuild(screen.recipe(entity, history)).filter(|rewound| region.may_meet(rewound.rough_bounds()))?;
+    let (pose, Rewound { shape, record, .. }) = (rewound.pose(), rewound);
     let bounds = BoundingSphere::new(pose * record.ball.center, record.ball.radius());
     if !region.may_meet(bounds) || !filter.meets_wall(Some(entity), record.groups) {
         return None;
@@ -173,7 +174,7 @@ pub(super) fn wall_of<'a>(
 
 /// Where an occluder stood as the screen showed it, if it stopped anything then.
 pub(super) fn pose(history: &OccluderHistory, screen: &Screen, entity: Entity) -> Option<Isometry3d> {
-    Some(history.rebuild(screen.recipe(entity, history))?.pose)
+    Some(history.rebuild(screen.recipe(entity, history))?.pose())
 }
 
 impl OccluderTombstones {

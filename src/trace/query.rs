@@ -184,10 +184,10 @@ impl RewoundQuery<'_, '_> {
         let screen = self.screen(view);
         let mut tested = Tested::new(Ray3d::new(Vec3::ZERO, Dir3::X));
         let mut pose = None;
-        self.arena.rigs.visit_rig_of(&screen, entity, |rig, sample| {
-            tested.insert(rig, sample, sample.rough_bounds());
+        self.arena.rigs.visit_rig_of(&screen, entity, |near, sample| {
+            tested.insert(near, None);
             let hitbox = || sample.hitboxes().find(|hitbox| hitbox.entity == entity).map(|hitbox| hitbox.pose);
-            pose = if rig.rig == entity { Some(sample.root()) } else { hitbox() };
+            pose = if near.rig() == entity { Some(sample.root()) } else { hitbox() };
         });
         let pose = pose.or_else(|| self.arena.occluder_pose(&screen, entity));
         RewoundPose { pose, evidence: self.evidence(view, tested.rigs()) }

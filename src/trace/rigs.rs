@@ -18,7 +18,7 @@ use super::{
     screen::{Past, Recipe, Screen, Stood},
 };
 use crate::{
-    history::{HistoryBuffer, RewoundHitbox, RigIndex, Sample, Tombstones},
+    history::{HistoryBuffer, RewoundHitbox, RigIndex, Sample, SpotAt, Tombstones},
     hitbox::{LifeNumber, Rig, RigId, TargetGroups},
     shot::{PoseBasis, RewoundRig, RewoundRigs as TestedRigs, SnapshotPair},
     time::{Tick, ViewTime},
@@ -39,6 +39,7 @@ pub(crate) struct RewoundRigs<'w, 's> {
         (Entity, &'static HistoryBuffer, Option<&'static RigId>, Option<&'static TargetGroups>),
         With<Rig>,
     >,
+    labels: Query<'w, 's, (Option<&'static RigId>, Option<&'static TargetGroups>), With<Rig>>,
     rigs: Query<'w, 's, (), With<Rig>>,
     parents: Query<'w, 's, &'static ChildOf>,
     index: Res<'w, RigIndex>,
@@ -51,8 +52,42 @@ pub(super) struct ShownRig {
     pub(super) rig: Entity,
     pub(super) life: LifeNumber,
     pub(super) basis: PoseBasis,
-    pub(super) view_time: ViewTime,
     pub(super) id: RigId,
+}
+
+/// A rig that stood near a place on the screen.
+#[derive(Clone, Copy)]
+pub(super) struct NearRig<'a> {
+    rig: Entity,
+    id: RigId,
+    basis: PoseBasis,
+    view_time: ViewTime,
+    /// All hitboxes lie within.
+    pub(super) rough: BoundingSphere,
+    found: Found<'a>,
+}
+
+/// What is known of it.
+#[derive(Clone, Copy)]
+enum Found<'a> {
+    /// A look into a list has told where it stood.
+    Spot(SpotAt<'a>),
+    /// Its history has been asked.
+    Sample(Sample<'a>),
+}
+
+impl NearRig<'_> {
+    pub(super) fn rig(&self) -> Entity {
+        self.rig
+    }
+
+    /// Where the rig's own entity stood.
+    pub(super) fn root(&self) -> Isometry3d {
+        match self.found {
+            Found::Spot(spot) => spot.root(),
+            Found::Sample(sample) => sample.root(),
+        }
+    }
 }
 
 /// Where a hitbox is met.
@@ -149,77 +184,91 @@ impl RewoundRigs<'_, '_> {
         self.histories.get(rig).ok().map(|(_, history, ..)| history).or_else(gone)
     }
 
-    /// Shows each rig that the filter lets through, and whose rough bounds come near a place, with those: once, and rebuilt once. One
-    /// that was not there then is not shown. What `visit` returns tells how far from the origin of the place it is still worth it.
+    /// Shows each rig that the filter lets through, and whose rough bounds come near a place, once. One that was not there then is not
+    /// shown. What `visit` returns tells how far from the origin of the place it is still worth it.
     pub(super) fn visit_near<'a>(
         &'a self,
         screen: &Screen,
         filter: &RewoundFilter,
         place: &impl Place,
-        mut visit: impl FnMut(ShownRig, Sample<'a>, BoundingSphere) -> Reach,
+        mut visit: impl FnMut(NearRig<'a>) -> Reach,
     ) {
-        let mut reach = Reach::ALL;
         let own = filter.shooter.map(|shooter| self.own(shooter));
-        let mut show = |rig, history, id, groups, rough: Option<BoundingSphere>| {
-            let (rig, sample) = self.show(screen, filter, own, rig, history, id, groups)?;
-            let known = rough.is_some();
-            let rough = rough.unwrap_or_else(|| sample.rough_bounds());
-            (known || place.may_meet(rough.grow(NEAR))).then(|| visit(rig, sample, rough))
+        let is_met = |rig, is_alive: bool, groups| {
+            let is_hidden = filter.corpses == Some(false) && !is_alive;
+            !is_hidden && filter.meets_rig(rig, groups) && !own.is_some_and(|own| own.is_one_with(rig, self))
+        };
+        // Those of which a look into a list does not tell enough.
+        let ask = |rig, history: &'a HistoryBuffer, id: Option<&RigId>, groups| {
+            let (sample, basis, view_time) = rebuild(history, screen.recipe(rig, history))?;
+            let rough = sample.rough_bounds();
+            let near = NearRig {
+                rig,
+                id: id.copied().unwrap_or_default(),
+                basis,
+                view_time,
+                rough,
+                found: Found::Sample(sample),
+            };
+            (place.may_meet(rough.grow(NEAR)) && is_met(rig, sample.is_alive(), groups)).then_some(near)
         };
         let ticks = screen.ticks();
+        let spots = self.index.at(ticks, screen.view);
+        let (basis, view_time) = screen.basis();
         let way = place.beam().ray;
+        let mut reach = Reach::ALL;
         place.search_past(self.index.boxes(), ticks, NEAR, |number, rig| {
-            let mut known = None;
-            if let Some(between) = self.index.between(number, ticks, screen.view).filter(|_| !screen.names(rig)) {
-                let rough = between.rough();
-                let along = (rough.center - Vec3A::from(way.origin)).dot(Vec3A::from(*way.direction));
-                let is_noted = along - rough.radius() <= reach.noted;
-                let is_near = if is_noted { rough.grow(NEAR) } else { between.tight().grow(FAN_ROUNDING) };
-                if !place.may_meet(is_near) {
-                    return reach.furthest();
-                }
-                known = Some(rough);
+            if screen.names(rig) {
+                return reach.furthest();
             }
-            match self.histories.get(rig) {
-                Ok((rig, history, id, groups)) if !screen.names(rig) => {
-                    reach = show(rig, history, id, groups, known).unwrap_or(reach);
+            let near = match spots.and_then(|spots| spots.get(number)) {
+                Some(spot) => {
+                    let rough = spot.rough();
+                    let along = (rough.center - Vec3A::from(way.origin)).dot(Vec3A::from(*way.direction));
+                    let is_noted = along - rough.radius() <= reach.noted;
+                    let bounds = if is_noted { rough.grow(NEAR) } else { spot.tight().grow(FAN_ROUNDING) };
+                    let label = || self.labels.get(rig).ok();
+                    let label = Some(bounds).filter(|bounds| place.may_meet(*bounds)).and_then(|_| label());
+                    label.filter(|(_, groups)| is_met(rig, spot.is_alive(), *groups)).map(|(id, _)| {
+                        let id = id.copied().unwrap_or_default();
+                        NearRig { rig, id, basis, view_time, rough, found: Found::Spot(spot) }
+                    })
                 }
-                _ => {}
+                None => {
+                    let asked = self.histories.get(rig).ok();
+                    asked.and_then(|(rig, history, id, groups)| ask(rig, history, id, groups))
+                }
+            };
+            if let Some(near) = near {
+                reach = visit(near);
             }
             reach.furthest()
         });
         // They may have been shown at other instants.
-        for (rig, history, id, groups) in self.histories.iter_many(screen.named()) {
-            show(rig, history, id, groups, None);
+        let named = self.histories.iter_many(screen.named());
+        let named = named.filter_map(|(rig, history, id, groups)| ask(rig, history, id, groups));
+        let gone = self.tombstones.iter().filter_map(|(rig, history, id)| ask(rig, history, Some(id), None));
+        for near in named.chain(gone) {
+            visit(near);
         }
-        for (rig, history, id) in self.tombstones.iter() {
-            show(rig, history, Some(id), None, None);
-        }
+    }
+
+    /// A rig as the screen showed it, with its past.
+    pub(super) fn show<'a>(&'a self, near: NearRig<'a>, screen: &Screen) -> Option<(ShownRig, Sample<'a>)> {
+        let NearRig { rig, id, basis, .. } = near;
+        let sample = match near.found {
+            Found::Sample(sample) => sample,
+            Found::Spot(_) => {
+                let (_, history, ..) = self.histories.get(rig).ok()?;
+                rebuild(history, screen.recipe(rig, history))?.0
+            }
+        };
+        Some((ShownRig { rig, life: sample.life(), basis, id }, sample))
     }
 
     /// Who a shooter's own rigs are.
     fn own(&self, shooter: Entity) -> Own {
         Own { shooter, is_alone: self.parents.get(shooter).is_err() }
-    }
-
-    /// A rig as the screen showed it, if it was there, and the filter lets it through.
-    fn show<'a>(
-        &self,
-        screen: &Screen,
-        filter: &RewoundFilter,
-        own: Option<Own>,
-        rig: Entity,
-        history: &'a HistoryBuffer,
-        id: Option<&RigId>,
-        groups: Option<&TargetGroups>,
-    ) -> Option<(ShownRig, Sample<'a>)> {
-        let (sample, basis, view_time) = rebuild(history, screen.recipe(rig, history))?;
-        let is_hidden = filter.corpses == Some(false) && !sample.is_alive();
-        if is_hidden || !filter.meets_rig(rig, groups) || own.is_some_and(|own| own.is_one_with(rig, self)) {
-            return None;
-        }
-        let id = id.copied().unwrap_or_default();
-        Some((ShownRig { rig, life: sample.life(), basis, view_time, id }, sample))
     }
 
     /// The nearest hitbox on each ray, one for each in `nearest`; and the rigs that they came closest to.
@@ -231,8 +280,7 @@ impl RewoundRigs<'_, '_> {
         nearest: &mut [Option<Nearest>],
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        self.visit_near(screen, filter, fan, |rig, sample, rough| {
-            tested.insert(rig, sample, rough);
+        self.visit_near(screen, filter, fan, |near| {
             // No ray need look behind what it has met.
             let reach_of = |nearest: &Option<Nearest>| nearest.map_or(fan.range, |nearest| nearest.distance);
             let reach = nearest.iter().map(reach_of).fold(0.0, f32::max);
@@ -240,10 +288,13 @@ impl RewoundRigs<'_, '_> {
                 [ray] => may_meet(*ray, reach, bounds),
                 _ => fan.may_meet(bounds.grow(FAN_ROUNDING)),
             };
-            if let Some(posed) = Some(rough).filter(|rough| may_meet_all(*rough)).map(|_| sample.posed())
-                && may_meet_all(posed.bounds())
+            let root = may_meet_all(near.rough).then(|| near.root());
+            tested.insert(near, root);
+            if let Some(root) = root
+                && let Some((rig, sample)) = self.show(near, screen)
+                && may_meet_all(sample.posed_at(root).bounds())
             {
-                posed.visit_near(fan.beam(), may_meet_all, |hitbox| {
+                sample.posed_at(root).visit_near(fan.beam(), may_meet_all, |hitbox| {
                     if !filter.meets_zone(hitbox.zone) {
                         return;
                     }
@@ -276,9 +327,11 @@ impl RewoundRigs<'_, '_> {
         mut found: impl FnMut(usize, Nearest, f32),
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        self.visit_near(screen, filter, fan, |rig, sample, rough| {
-            tested.insert(rig, sample, rough);
+        self.visit_near(screen, filter, fan, |near| {
+            tested.insert(near, None);
             let reach = Reach { met: fan.range, noted: tested.reach() };
+            let shown = Some(near).filter(|near| fan.may_meet(near.rough)).and_then(|near| self.show(near, screen));
+            let Some((rig, sample)) = shown else { return reach };
             let posed = sample.posed();
             if !fan.may_meet(posed.bounds()) {
                 return reach;
@@ -309,8 +362,9 @@ impl RewoundRigs<'_, '_> {
         tested: &mut Tested<'a>,
         mut visit: impl FnMut(ShownRig, RewoundHitbox),
     ) {
-        self.visit_near(screen, filter, region, |rig, sample, rough| {
-            tested.insert(rig, sample, rough);
+        self.visit_near(screen, filter, region, |near| {
+            tested.insert(near, None);
+            let Some((rig, sample)) = self.show(near, screen) else { return Reach::ALL };
             let posed = sample.posed();
             if region.may_meet(posed.bounds()) {
                 posed.visit_near(region.beam(), |bounds| region.may_meet(bounds), |hitbox| {
@@ -328,15 +382,17 @@ impl RewoundRigs<'_, '_> {
         &'a self,
         screen: &Screen,
         entity: Entity,
-        mut visit: impl FnMut(ShownRig, Sample<'a>),
+        mut visit: impl FnMut(NearRig<'a>, Sample<'a>),
     ) {
         let own = self.ancestry(entity).find(|entity| self.rigs.contains(*entity)).unwrap_or(entity);
         let present = self.histories.get(own).ok().map(|(rig, history, id, _)| (rig, history, id));
         let gone = self.tombstones.iter().filter(|(rig, ..)| *rig == own);
         let gone = gone.map(|(rig, history, id)| (rig, history, Some(id)));
         for (rig, history, id) in present.into_iter().chain(gone) {
-            if let Some((rig, sample)) = self.show(screen, &RewoundFilter::new(), None, rig, history, id, None) {
-                visit(rig, sample);
+            if let Some((sample, basis, view_time)) = rebuild(history, screen.recipe(rig, history)) {
+                let (id, rough) = (id.copied().unwrap_or_default(), sample.rough_bounds());
+                let near = NearRig { rig, id, basis, view_time, rough, found: Found::Sample(sample) };
+                visit(near, sample);
             }
         }
     }
@@ -347,54 +403,55 @@ impl RewoundRigs<'_, '_> {
     }
 }
 
-/// The rigs that something came closest to, in the order along its way.
+/// The rigs that something came closest to.
 pub(super) struct Tested<'a> {
-    rigs: [Option<(ShownRig, Sample<'a>)>; 4],
-    keys: [(f32, RigId); 4],
+    /// With how far along the way they stood, and their roots, if those have been found already.
+    rigs: [Option<(f32, NearRig<'a>, Option<Isometry3d>)>; 4],
+    /// Their order along the way.
+    order: [usize; 4],
+    count: usize,
     way: Ray3d,
 }
 
 impl<'a> Tested<'a> {
     pub(super) fn new(way: Ray3d) -> Self {
-        Self { rigs: default(), keys: default(), way }
+        Self { rigs: [const { None }; 4], order: [0, 1, 2, 3], count: 0, way }
     }
 
-    /// Notes a rig, and its rough bounds.
-    pub(super) fn insert(&mut self, rig: ShownRig, sample: Sample<'a>, rough: BoundingSphere) {
-        let along = (rough.center - Vec3A::from(self.way.origin)).dot(Vec3A::from(*self.way.direction));
-        let mut place = self.rigs.len();
+    pub(super) fn insert(&mut self, near: NearRig<'a>, root: Option<Isometry3d>) {
+        let along = (near.rough.center - Vec3A::from(self.way.origin)).dot(Vec3A::from(*self.way.direction));
+        let mut place = self.count;
         while place > 0 {
-            let before = |(other, _): (ShownRig, Sample)| {
-                let (other_along, other_id) = self.keys[place - 1];
-                let order = along.total_cmp(&other_along).then(rig.id.cmp(&other_id)).then(rig.rig.cmp(&other.rig));
-                order.is_lt()
-            };
-            if !self.rigs[place - 1].is_none_or(before) {
+            let Some((other_along, other, _)) = &self.rigs[self.order[place - 1]] else { break };
+            let by_name = || near.id.cmp(&other.id).then(near.rig.cmp(&other.rig));
+            if !along.total_cmp(other_along).then_with(by_name).is_lt() {
                 break;
             }
             place -= 1;
         }
-        if place < self.rigs.len() {
-            self.rigs[place..].rotate_right(1);
-            self.keys[place..].rotate_right(1);
-            self.rigs[place] = Some((rig, sample));
-            self.keys[place] = (along, rig.id);
+        if place < self.order.len() {
+            let order = &mut self.order[place..];
+            // What is the last of all makes room.
+            order.rotate_right(1);
+            self.rigs[self.order[place]] = Some((along, near, root));
+            self.count = (self.count + 1).min(self.rigs.len());
         }
     }
 
-    /// Those that are left, as they were tested.
+    /// Those that are left, as they were tested, in the order along the way.
     pub(super) fn rigs(&self) -> TestedRigs {
-        self.rigs.map(|tested| {
-            let (ShownRig { rig, view_time, basis, .. }, sample) = tested?;
-            Some(RewoundRig { rig, root: sample.root(), view_time, basis })
+        self.order.map(|number| {
+            let (_, near, root) = self.rigs[number].as_ref()?;
+            let NearRig { rig, view_time, basis, .. } = *near;
+            Some(RewoundRig { rig, root: root.unwrap_or_else(|| near.root()), view_time, basis })
         })
     }
 
     /// How far along the way a rig can lie and still be among them.
     fn reach(&self) -> f32 {
-        let last = self.keys[self.keys.len() - 1].0;
+        let last = self.rigs[self.order[3]].as_ref();
         // More than rounding can be.
-        if self.rigs.iter().all(Option::is_some) { last + 1e-3 + 1e-5 * last.abs() } else { f32::INFINITY }
+        last.map_or(f32::INFINITY, |(along, ..)| along + 1e-3 + 1e-5 * along.abs())
     }
 }
 

@@ -106,6 +106,14 @@ impl<'a> Screen<'a> {
         }
     }
 
+    /// From what the poses of all others are rebuilt, and at which instant.
+    pub(super) fn basis(&self) -> (PoseBasis, ViewTime) {
+        match self.around.filter(|pair| self.displayed.is_some() && pair.end.is_some()) {
+            Some(pair) => (PoseBasis::Snapshots(pair), self.view),
+            None => (PoseBasis::History, self.view),
+        }
+    }
+
     /// What the shot names, and says of what it was made on the screen.
     pub(super) fn named(&self) -> impl Iterator<Item = Entity> {
         self.displayed.iter().flatten().flatten().map(|named| named.rig)

@@ -14,7 +14,7 @@ use bevy_rapier3d::{
 use crate::{
     history::{Lineage, SpeedLimit, TickRing, Whereabout},
     hitbox::{Occluder, OccluderMotion},
-    pose::interpolate,
+    pose::{interpolate, interpolate_place},
     shot::{PoseBasis, SnapshotPair},
     time::{Tick, ViewTime},
     trace::screen::{Past, Recipe, Stood},
@@ -83,9 +83,25 @@ pub(super) struct Retention {
 
 /// An occluder at an instant of the past.
 pub(super) struct Rewound<'a> {
-    pub(super) pose: Isometry3d,
+    /// What its pose is blended from; the same twice if it is held.
+    from: Isometry3d,
+    to: Isometry3d,
+    t: f32,
     pub(super) shape: &'a SharedShape,
     pub(super) record: &'a OccluderRecord,
+}
+
+impl Rewound<'_> {
+    pub(super) fn pose(&self) -> Isometry3d {
+        interpolate(self.from, self.to, self.t)
+    }
+
+    /// A ball that holds it, and is found without its rotation.
+    pub(super) fn rough_bounds(&self) -> BoundingSphere {
+        let place = interpolate_place(self.from.translation, self.to.translation, self.t);
+        let ball = self.record.ball;
+        BoundingSphere::new(place, ball.center.length() + ball.radius())
+    }
 }
 
 impl OccluderHistory {
@@ -215,9 +231,9 @@ impl OccluderHistory {
         let moved = shown.map(|shown| {
             // Blended is what was blended before.
             let t = end.map_or(0.0, |end| self.way(start, end, view));
-            let is_held = shown.pose == shown.record.pose;
+            let is_held = shown.pose() == shown.record.pose;
             let to = newer.filter(|_| !is_held).map_or(pose_of(older), pose_of);
-            Rewound { pose: interpolate(pose_of(older), to, t), ..shown }
+            Rewound { from: pose_of(older), to, t, ..shown }
         });
         Some(moved)
     }
@@ -232,7 +248,7 @@ impl OccluderHistory {
     /// The blend of two records of these ages, unless they must not be blended.
     fn blend(&self, older: usize, newer: Option<usize>, view: ViewTime) -> Option<Rewound<'_>> {
         let record = &self.records[self.ring.slot(older)];
-        let held = Rewound { pose: record.pose, shape: record.shape.as_ref()?, record };
+        let held = Rewound { from: record.pose, to: record.pose, t: 0.0, shape: record.shape.as_ref()?, record };
         let Some(newer) = newer.filter(|_| record.occluder.motion == OccluderMotion::Interpolated) else {
             return Some(held);
         };
@@ -242,7 +258,7 @@ impl OccluderHistory {
         if !follows || newer.segment != record.segment {
             return Some(held);
         }
-        Some(Rewound { pose: interpolate(record.pose, newer.pose, t), ..held })
+        Some(Rewound { to: newer.pose, t, ..held })
     }
 
     /// The number of the segment that the newest record belongs to.
@@ -278,7 +294,8 @@ impl Past for OccluderHistory {
     }
 
     fn stood(&self, recipe: Recipe) -> Option<Stood> {
-        let Rewound { pose, record, .. } = self.rebuild(recipe)?;
+        let rewound = self.rebuild(recipe)?;
+        let (pose, record) = (rewound.pose(), rewound.record);
         let bounds = BoundingSphere::new(pose * record.ball.center, record.ball.radius());
         Some(Stood { bounds, segment: record.segment, lever: record.ball.radius(), rotation: pose.rotation })
     }
