@@ -1,10 +1,13 @@
 //! The past: one record of each rig for each tick, and how it is looked up.
 
+#[cfg(test)]
+mod changes;
 mod index;
 mod layout;
 mod lineage;
 #[cfg(test)]
 mod model;
+mod plan;
 mod poses;
 mod posing;
 mod record;
@@ -21,14 +24,17 @@ use bevy::prelude::*;
 
 use crate::{hitbox::DisplayParameters, time::Tick};
 use layout::{Layout, LayoutTable, RigState};
+use plan::Plan;
 use poses::{Frame, PoseStore, Poses};
 
 pub(crate) use index::{BoxIndex, Whereabout};
 pub(crate) use layout::RecordedHitbox;
 pub(crate) use lineage::Lineage;
+pub(crate) use plan::{forget_inserted, forget_removed};
 pub use poses::PoseStorage;
 pub(crate) use record::{Hierarchy, record_history};
 pub(crate) use ring::TickRing;
+pub(crate) use sample::PosedSample;
 #[cfg(test)]
 pub(crate) use sample::SAMPLES;
 pub use sample::{RewoundHitbox, Sample};
@@ -75,6 +81,7 @@ pub struct HistoryBuffer {
     segment_ends: bool,
     /// What each hitbox of the newest record hung on below the rig, to find those with another parent.
     hitbox_lineages: Vec<Lineage>,
+    plan: Option<Box<Plan>>,
     /// Its number in the index of all rigs.
     number: Option<u32>,
 }
@@ -134,6 +141,7 @@ impl HistoryBuffer {
             + size_of_val(self.parameters.as_slice())
             + self.layouts.bytes()
             + self.hitbox_lineages.capacity() * size_of::<Lineage>()
+            + self.plan.as_ref().map_or(0, |plan| plan.bytes())
     }
 
     /// The record of the next tick begins a new segment. [`BeginSegment`] does this for a rig and for an

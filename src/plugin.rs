@@ -8,7 +8,10 @@ use bevy::{
 
 use crate::{
     config::LagCompensationConfig,
-    history::{RigIndex, Tombstones, begin_segment, bury_rig, forget_tombstones, record_history},
+    history::{
+        RigIndex, Tombstones, begin_segment, bury_rig, forget_inserted, forget_removed, forget_tombstones,
+        record_history,
+    },
     schedule::LagCompensationSystems,
     shot::{
         AdmittedShots, HitConfirmed, HitRejected, ProjectileEnded, ProjectileLaunched, SentTicks, ShotEvent,
@@ -18,7 +21,8 @@ use crate::{
     time::CurrentTick,
     trace::{
         Screens, SustainedAttacks, adopt_collider_scale, check_screens, continue_attacks, explain_verdicts,
-        fly_projectiles, index_colliders, init_occluders, is_tracing, keep_screens, record_occluders, release_trigger, trace_shots,
+        fly_projectiles, index_colliders, init_occluders, is_tracing, keep_screens, record_occluders, release_trigger,
+        trace_shots,
     },
 };
 
@@ -91,7 +95,13 @@ impl Plugin for LagCompensationPlugin {
             .add_systems(
                 self.schedule,
                 (
-                    (adopt_collider_scale.before(record_history), record_history, record_occluders, index_colliders, forget_tombstones)
+                    (
+                        adopt_collider_scale.before(record_history),
+                        record_history,
+                        record_occluders,
+                        index_colliders,
+                        forget_tombstones,
+                    )
                         .in_set(LagCompensationSystems::RecordHistory),
                     (finish_reloads, admit_shots, check_screens, fire_weapons)
                         .chain()
@@ -120,7 +130,9 @@ pub(crate) fn init_records(app: &mut App) {
         .init_resource::<RigIndex>()
         .init_resource::<Tombstones>()
         .add_observer(begin_segment)
-        .add_observer(bury_rig);
+        .add_observer(bury_rig)
+        .add_observer(forget_inserted)
+        .add_observer(forget_removed);
     init_occluders(app);
 }
 

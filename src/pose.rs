@@ -43,7 +43,7 @@ pub(crate) fn of(transform: &Transform) -> Isometry3d {
 /// Translation, rotation and scale are carried on as they are, to the last bit of a root's own `Transform`. Only below an
 /// entity whose scale differs between its axes can a turned child be sheared, which those three cannot say; from there on
 /// an affine matrix is carried.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum WorldTransform {
     Plain(Transform),
     Sheared(Affine3A),
@@ -51,31 +51,45 @@ pub(crate) enum WorldTransform {
 
 impl WorldTransform {
     /// The world transform of a child of the entity that stands at `self`.
+    #[inline]
     pub(crate) fn child(self, local: &Transform) -> Self {
         match self {
             Self::Plain(parent) if is_even(parent.scale) || local.rotation == Quat::IDENTITY => {
-                Self::Plain(parent * *local)
+                Self::Plain(Transform {
+                    translation: parent.rotation * (parent.scale * local.translation) + parent.translation,
+                    rotation: parent.rotation * local.rotation,
+                    scale: parent.scale * local.scale,
+                })
             }
             Self::Plain(parent) => Self::Sheared(parent.compute_affine() * local.compute_affine()),
             Self::Sheared(parent) => Self::Sheared(parent * local.compute_affine()),
         }
     }
 
+    /// The world transform of what is fixed to the entity.
+    #[inline]
+    pub(crate) fn with_offset(self, offset: Isometry3d) -> Self {
+        if offset == Isometry3d::IDENTITY { self } else { self.child(&Transform::from_isometry(offset)) }
+    }
+
     /// Translation, rotation and scale. Where the transform is sheared, the translation, the direction of the Y axis (along
     /// which capsules lie) and the lengths of all axes are right; the other two axes are turned to stand upright on it.
+    #[inline]
     pub(crate) fn to_transform(self) -> Transform {
         match self {
             Self::Plain(transform) => transform,
-            Self::Sheared(affine) => {
-                let [x, y, z] = [affine.x_axis, affine.y_axis, affine.z_axis];
-                let scale = Vec3::new(x.length(), y.length(), z.length());
-                let y = y.normalize_or(Vec3A::Y);
-                let z = x.cross(y).normalize_or(y.any_orthonormal_vector());
-                let rotation = Quat::from_mat3a(&Mat3A::from_cols(y.cross(z), y, z));
-                Transform { translation: affine.translation.into(), rotation, scale }
-            }
+            Self::Sheared(affine) => unshear(affine),
         }
     }
+}
+
+fn unshear(affine: Affine3A) -> Transform {
+    let [x, y, z] = [affine.x_axis, affine.y_axis, affine.z_axis];
+    let scale = Vec3::new(x.length(), y.length(), z.length());
+    let y = y.normalize_or(Vec3A::Y);
+    let z = x.cross(y).normalize_or(y.any_orthonormal_vector());
+    let rotation = Quat::from_mat3a(&Mat3A::from_cols(y.cross(z), y, z));
+    Transform { translation: affine.translation.into(), rotation, scale }
 }
 
 fn is_even(scale: Vec3) -> bool {

@@ -135,7 +135,7 @@ mod tests {
         let shooter = app.world_mut().spawn(Rig).id();
         for n in 0..16 {
             for x in [0.0, 500.0] {
-                app.world_mut().spawn((Rig, Hitbox::ball(0.5), Transform::from_xyz(x, 0.5 * n as f32, 20.0)));
+                app.world_mut().spawn((Rig, Hitbox::ball(0.75), Transform::from_xyz(x, 0.5 * n as f32, 20.0)));
             }
         }
         app.run_to(Tick(19));
@@ -155,7 +155,7 @@ mod tests {
         let pellets = Bullet::default().with_pellets(PelletPattern::cone(64, 0.5));
         let many = samples(Attack::Bullet(pellets));
         assert!(one < many, "one bullet flies past most of them: {one} of {many}");
-        assert!((16..32).contains(&many), "{many}");
+        assert!((6..=16).contains(&many), "several pellets come to each, and none to some: {many}");
         assert_eq!(samples(Attack::Bullet(pellets.with_piercing(Piercing::new(1.0)))), many);
     }
 }

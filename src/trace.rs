@@ -11,6 +11,7 @@ mod cast;
 mod colliders;
 mod explain;
 mod filter;
+mod judge;
 mod occluders;
 mod projectiles;
 mod query;
@@ -27,21 +28,20 @@ use bevy::prelude::*;
 use crate::{
     config::LagCompensationConfig,
     hitbox::Occluder,
-    shot::{AdmittedShots, RejectReason, Shooters, Verdicts},
+    shot::{AdmittedShots, RejectReason, Verdicts},
     time::{CurrentTick, ViewTime},
-    weapon::Attack,
 };
 use arena::Arena;
 use colliders::ColliderIndex;
 use occluders::{OccluderIndex, begin_segment, bury_occluder, remember_standing};
 use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
-use sustained::Kind;
 
-pub(crate) use colliders::index_colliders;
 pub use answer::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose};
+pub(crate) use colliders::index_colliders;
 pub(crate) use explain::{Screens, explain_verdicts, is_tracing, keep_screens};
 pub use filter::RewoundFilter;
+pub(crate) use judge::trace_shots;
 pub(crate) use occluders::{OccluderHistory, OccluderTombstones, record_occluders};
 pub(crate) use projectiles::fly_projectiles;
 pub use query::RewoundQuery;
@@ -89,34 +89,4 @@ pub(crate) fn check_screens(
         verdicts.refuse(shot.shooter, shot.id, reason, shot.evidence);
         false
     });
-}
-
-/// Traces every admitted shot and decides its verdict.
-pub(crate) fn trace_shots(
-    mut shots: ResMut<AdmittedShots>,
-    mut verdicts: ResMut<Verdicts>,
-    query: RewoundQuery,
-    mut bullets: Local<bullets::Scratch>,
-    mut blasts: Local<blast::Scratch>,
-    mut launched: Local<u64>,
-    shooters: Shooters,
-    mut sustained: ResMut<SustainedAttacks>,
-    mut commands: Commands,
-) {
-    for shot in shots.0.drain(..) {
-        let filter = RewoundFilter::new().fired_by(shot.shooter).targets(shot.targets);
-        let filter = query.with_defaults(&filter);
-        match shot.attack {
-            Attack::Bullet(bullet) => {
-                bullets::trace(&query, &shot, bullet, &filter, &mut verdicts, &mut bullets);
-            }
-            Attack::Blast(blast) => blast::trace(&query, &shot, blast, &filter, &mut verdicts, &mut blasts),
-            Attack::Projectile(projectile) => {
-                projectiles::launch(shot, projectile, query.tick.0, *launched, &mut commands);
-                *launched += 1;
-            }
-            Attack::Swing(swing) => sustained.begin(shot, Kind::Swing(swing), &shooters),
-            Attack::Beam(beam) => sustained.begin(shot, Kind::Beam(beam), &shooters),
-        }
-    }
 }

@@ -131,7 +131,11 @@ impl BoxIndex {
     ) -> bool {
         let is_anew = self.is_anew;
         let is_new = self.keep(entity, number);
-        if (is_new || is_anew) && records > 0 { self.put(entity, number, records, true, record) || is_new } else { is_new }
+        if (is_new || is_anew) && records > 0 {
+            self.put(entity, number, records, true, record) || is_new
+        } else {
+            is_new
+        }
     }
 
     fn keep(&mut self, entity: Entity, number: &mut Option<u32>) -> bool {
@@ -276,12 +280,12 @@ mod tests {
             history.put(&mut index, entity(1));
             index.finish();
         }
-        let is_found = |tick: u32, x: f32| !found(&index, Tick(tick), Tick(tick + 1), x).is_empty();
-        assert!(is_found(20, 20.0) && is_found(20, 21.0));
-        assert!(!is_found(20, 40.0) && !is_found(45, 20.0), "half a second apart");
+        let is_found = |index: &BoxIndex, tick: u32, x: f32| !found(index, Tick(tick), Tick(tick + 1), x).is_empty();
+        assert!(is_found(&index, 20, 20.0) && is_found(&index, 20, 21.0));
+        assert!(!is_found(&index, 20, 40.0) && !is_found(&index, 45, 20.0), "half a second apart");
         index.begin(Tick(60), 64);
         index.finish();
-        assert!(!is_found(20, 20.0), "it is gone");
+        assert!(!is_found(&index, 20, 20.0), "it is gone");
     }
 
     proptest! {

@@ -199,7 +199,7 @@ fn play(storage: PoseStorage, start: u32, script: &[Vec<Change>]) -> (HistoryBuf
             lineage: Lineage::NONE.below(now.vehicle),
             life: now.life,
             hittable: !now.hidden,
-            hitboxes: &listed,
+            hitboxes: Some(&listed),
             poses: &poses,
             posing: None,
         };

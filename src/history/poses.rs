@@ -144,6 +144,27 @@ impl PoseStore {
         }
     }
 
+    /// Writes poses from the beginning of a group on.
+    pub(super) fn write_all(&mut self, start: usize, poses: impl ExactSizeIterator<Item = Isometry3d>, frame: Frame) {
+        match self {
+            Self::Full { places, rotations } => {
+                let last = poses.len().saturating_sub(1);
+                let (places, rotations) = (&mut places[start / Self::GROUP..], &mut rotations[start..]);
+                let mut group = [Vec3A::ZERO; Self::GROUP];
+                for ((number, pose), rotation) in poses.enumerate().zip(rotations) {
+                    *rotation = pose.rotation;
+                    group[number % Self::GROUP] = pose.translation;
+                    if number % Self::GROUP == Self::GROUP - 1 || number == last {
+                        let [a, b, c, d] = group;
+                        let axes = [0, 1, 2];
+                        places[number / Self::GROUP] = axes.map(|axis| Vec4::new(a[axis], b[axis], c[axis], d[axis]));
+                    }
+                }
+            }
+            Self::Compact { .. } => (start..).zip(poses).for_each(|(index, pose)| self.write(index, pose, frame)),
+        }
+    }
+
     /// Copies poses of another store, from the beginning of a group on; exactly, if both store them in the same way.
     pub(super) fn copy(&mut self, to: usize, other: &Self, from: Range<usize>, frame: Frame) {
         match (self, other) {

@@ -7,6 +7,7 @@ use bevy::{
 
 use super::{
     HistoryBuffer, Lineage, RecordedHitbox, RigIndex, SpeedLimit,
+    plan::{Changes, Node, Plan, PlannedHitbox, Plans},
     posing::{Part, Posing},
     write::{Retention, RigRecord},
 };
@@ -20,8 +21,11 @@ use crate::{
 /// Lists kept between ticks for their memory.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    /// With the transform of their parents; of the rig, its own.
-    open: Vec<(Entity, WorldTransform, Lineage)>,
+    /// With the transform and the number of their parents; of the rig, its own and none.
+    open: Vec<(Entity, WorldTransform, Lineage, Option<u32>)>,
+    /// All entities that have been looked at, and those that cannot be.
+    nodes: Vec<Node>,
+    absent: Vec<Entity>,
     hitboxes: Vec<RecordedHitbox>,
     poses: Vec<Isometry3d>,
     lineages: Vec<Lineage>,
@@ -29,9 +33,20 @@ pub(crate) struct Scratch {
     parts: Vec<Part>,
 }
 
+impl Scratch {
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.absent.clear();
+        self.hitboxes.clear();
+        self.poses.clear();
+        self.lineages.clear();
+        self.parts.clear();
+    }
+}
+
 /// An entity of a hierarchy.
 #[derive(QueryData)]
-pub(crate) struct Node {
+pub(crate) struct NodeData {
     transform: Option<&'static Transform>,
     children: Option<&'static Children>,
     is_rig: Has<Rig>,
@@ -49,14 +64,23 @@ pub(crate) struct Hierarchy<'w, 's> {
     transforms: Query<'w, 's, &'static Transform>,
     parents: Query<'w, 's, &'static ChildOf>,
     /// All of an entity below a rig in one look, since each look takes about as long as all else that is done with it.
-    nodes: Query<'w, 's, Node>,
+    nodes: Query<'w, 's, NodeData>,
     bones: Query<'w, 's, &'static Bone>,
     rigs: Query<'w, 's, (), With<Rig>>,
 }
 
 impl Hierarchy<'_, '_> {
     fn local(&self, entity: Entity) -> Transform {
-        self.transforms.get(entity).copied().unwrap_or_default()
+        self.local_if_any(entity).unwrap_or_default()
+    }
+
+    pub(super) fn local_if_any(&self, entity: Entity) -> Option<Transform> {
+        self.transforms.get(entity).ok().copied()
+    }
+
+    /// Whether an entity exists, and is not disabled.
+    pub(super) fn is_there(&self, entity: Entity) -> bool {
+        self.nodes.contains(entity)
     }
 
     pub(crate) fn in_world(&self, entity: Entity) -> WorldTransform {
@@ -84,19 +108,32 @@ impl Hierarchy<'_, '_> {
     /// Lists the hitboxes of a rig with their poses in the world, parents before children; and with what they hang on, if the
     /// rig is `ruled`.
     fn list_hitboxes(&self, rig: Entity, root: WorldTransform, hittable: bool, ruled: bool, scratch: &mut Scratch) {
-        scratch.open.push((rig, root, Lineage::NONE));
-        while let Some((entity, parent, lineage)) = scratch.open.pop() {
-            let Ok(node) = self.nodes.get(entity) else { continue };
+        scratch.open.push((rig, root, Lineage::NONE, None));
+        while let Some((entity, parent, lineage, above)) = scratch.open.pop() {
+            let Ok(node) = self.nodes.get(entity) else {
+                scratch.absent.push(entity);
+                continue;
+            };
             let is_root = entity == rig;
             if node.is_rig && !is_root {
                 continue;
             }
             let local = || node.transform.copied().unwrap_or_default();
             let transform = if is_root { parent } else { parent.child(&local()) };
+            let number = scratch.nodes.len() as u32;
+            scratch.nodes.push(Node {
+                entity,
+                parent: above,
+                is_parent: false,
+                has_transform: node.transform.is_some(),
+                hitbox: None,
+            });
             if let Some(hitbox) = node.hitbox {
-                let world = transform.child(&Transform::from_isometry(hitbox.offset)).to_transform();
-                let scale = node.scale.map_or(world.scale, |scale| scale.apply_to(world.scale));
-                let shape = hitbox.shape.scaled(scale);
+                let world = transform.with_offset(hitbox.offset).to_transform();
+                let shape = PlannedHitbox::shape_at(hitbox, node.scale, world.scale);
+                let planned =
+                    PlannedHitbox { hitbox: *hitbox, scale: node.scale.copied(), scaled: (world.scale, shape) };
+                scratch.nodes[number as usize].hitbox = Some(planned);
                 if shape.is_sound() && world.translation.is_finite() && world.rotation.is_finite() {
                     scratch.hitboxes.push(RecordedHitbox {
                         entity,
@@ -116,7 +153,7 @@ impl Hierarchy<'_, '_> {
             }
             if let Some(children) = node.children {
                 let below = lineage.below(entity.to_bits());
-                scratch.open.extend(children.iter().rev().map(|child| (child, transform, below)));
+                scratch.open.extend(children.iter().rev().map(|child| (child, transform, below, Some(number))));
             }
         }
     }
@@ -159,11 +196,15 @@ pub(crate) fn record_history(
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,
     config: Res<LagCompensationConfig>,
-    mut rigs: Query<
-        (Entity, &mut HistoryBuffer, &Life, Has<Unhittable>, Option<(&DisplayRule, &DisplayParameters)>),
-        With<Rig>,
-    >,
-    mut disabled: Query<(Entity, &mut HistoryBuffer), (With<Rig>, With<Disabled>)>,
+    changes: Changes,
+    mut histories: ParamSet<(
+        Plans,
+        Query<
+            (Entity, &mut HistoryBuffer, &Life, Has<Unhittable>, Option<(&DisplayRule, &DisplayParameters)>),
+            With<Rig>,
+        >,
+        Query<(Entity, &mut HistoryBuffer), (With<Rig>, With<Disabled>)>,
+    )>,
     hierarchy: Hierarchy,
     mut index: ResMut<RigIndex>,
     mut scratch: Local<Scratch>,
@@ -174,26 +215,41 @@ pub(crate) fn record_history(
         storage: config.storage,
         speed_limit: SpeedLimit::new(config.max_speed, time.timestep()),
     };
+    changes.apply(&mut histories.p0());
     index.begin(tick.0, retention.capacity);
-    for (rig, mut history, life, unhittable, rule) in &mut rigs {
+    for (rig, mut history, life, unhittable, rule) in &mut histories.p1() {
         let root = hierarchy.in_world(rig);
-        scratch.hitboxes.clear();
-        scratch.poses.clear();
-        scratch.lineages.clear();
-        scratch.parts.clear();
+        let lineage = hierarchy.lineage(rig);
+        let root_transform = root.to_transform();
+        let bare = RigRecord {
+            root: pose::of(&root_transform),
+            lineage,
+            life: *life,
+            hittable: !unhittable,
+            hitboxes: None,
+            poses: &[],
+            posing: None,
+        };
+        let Scratch { hitboxes, poses, .. } = &mut *scratch;
+        if rule.is_none()
+            && let Some(listed) = history.follow_plan(tick.0, &hierarchy, root, hitboxes, poses)
+        {
+            history.record(tick.0, &RigRecord { hitboxes: listed, poses, ..bare }, retention);
+            index.put(rig, &mut history);
+            continue;
+        }
+        scratch.clear();
         hierarchy.list_hitboxes(rig, root, !unhittable, rule.is_some(), &mut scratch);
         history.mark_fresh(&mut scratch);
-        let root_transform = root.to_transform();
+        let is_sound = scratch.nodes.iter().filter(|node| node.hitbox.is_some()).count() == scratch.hitboxes.len();
+        history.plan = (is_sound && rule.is_none()).then(|| Box::new(Plan::new(&scratch.nodes, &scratch.absent)));
         let parts = core::mem::take(&mut scratch.parts);
         let posing = rule.map(|(rule, parameters)| (Posing::new(*rule, root_transform.scale, parts), *parameters));
         let record = RigRecord {
-            root: pose::of(&root_transform),
-            lineage: hierarchy.lineage(rig),
-            life: *life,
-            hittable: !unhittable,
-            hitboxes: &scratch.hitboxes,
+            hitboxes: Some(&scratch.hitboxes),
             poses: &scratch.poses,
             posing: posing.as_ref().map(|(posing, parameters)| (posing, *parameters)),
+            ..bare
         };
         history.record(tick.0, &record, retention);
         if let Some((posing, _)) = posing {
@@ -202,21 +258,21 @@ pub(crate) fn record_history(
         index.put(rig, &mut history);
     }
     // They may be enabled again before the next record.
-    for (rig, mut history) in &mut disabled {
+    for (rig, mut history) in &mut histories.p2() {
         index.put_disabled(rig, &mut history);
     }
     index.finish();
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use bevy::{ecs::system::RunSystemOnce, math::DAffine3};
     use proptest::prelude::*;
 
     use super::{super::model, *};
     use crate::{Tick, ViewTime};
 
-    fn world() -> World {
+    pub(crate) fn world() -> World {
         let mut world = World::new();
         world.init_resource::<CurrentTick>();
         world.init_resource::<RigIndex>();
@@ -259,16 +315,16 @@ mod tests {
     }
 
     /// A node of a random hierarchy: whose child it is, whether it is a rig, a hitbox, or scaled unevenly, and where it is.
-    type Node = (usize, bool, bool, bool, [f32; 3], [f32; 3]);
+    pub(crate) type Node = (usize, bool, bool, bool, [f32; 3], [f32; 3]);
 
-    fn nodes() -> impl Strategy<Value = Vec<Node>> {
+    pub(crate) fn nodes() -> impl Strategy<Value = Vec<Node>> {
         let numbers = || prop::array::uniform3(-3.0_f32..3.0);
         let node =
             (any::<usize>(), prop::bool::weighted(0.3), any::<bool>(), prop::bool::weighted(0.2), numbers(), numbers());
         prop::collection::vec(node, 1..24)
     }
 
-    fn local((_, _, _, uneven, place, turn): &Node) -> Transform {
+    pub(crate) fn local((_, _, _, uneven, place, turn): &Node) -> Transform {
         let [x, y, z] = *turn;
         let scale = if *uneven { Vec3::new(1.0, 2.0, 0.5) } else { Vec3::splat(1.5) };
         Transform::from_translation((*place).into())
@@ -277,7 +333,7 @@ mod tests {
     }
 
     /// The parent of a node: none, or one before it.
-    fn parent_of(index: usize, node: &Node) -> Option<usize> {
+    pub(crate) fn parent_of(index: usize, node: &Node) -> Option<usize> {
         (node.0 % (index + 1)).checked_sub(1)
     }
 

@@ -248,6 +248,11 @@ impl<'a> Sample<'a> {
 }
 
 impl<'a> PosedSample<'a> {
+    /// Where the rig's own entity stood.
+    pub(crate) fn root(&self) -> Isometry3d {
+        self.root
+    }
+
     /// A ball that holds all hitboxes.
     pub(crate) fn bounds(&self) -> BoundingSphere {
         let relative = self.sample.relative_bounds();
@@ -313,8 +318,7 @@ impl Hitboxes<'_> {
     /// A hitbox, if it could be hit and its ball is near.
     fn get(&self, index: usize, is_near: impl Fn(BoundingSphere) -> bool) -> Option<RewoundHitbox> {
         let hitbox = Some(&self.layout.hitboxes[index]).filter(|hitbox| hitbox.hittable)?;
-        let is_near =
-            |place: Vec3A| is_near(BoundingSphere::new(self.root * place, hitbox.shape.bounding_radius()));
+        let is_near = |place: Vec3A| is_near(BoundingSphere::new(self.root * place, hitbox.shape.bounding_radius()));
         let pose = if let Some([from, to]) = &self.poses {
             // A hitbox that is not blended stays where it is.
             let (to, next, t) = self.next_of(index, hitbox).map_or((from, index, 0.0), |next| (to, next, self.t));
@@ -361,7 +365,7 @@ mod tests {
             lineage: Lineage::NONE,
             life: Life::default(),
             hittable: true,
-            hitboxes: &hitboxes,
+            hitboxes: Some(&hitboxes),
             poses: &poses,
             posing: None,
         };
@@ -446,7 +450,7 @@ mod tests {
                 lineage: Lineage::NONE,
                 life: Life::default(),
                 hittable: true,
-                hitboxes: &hitboxes,
+                hitboxes: Some(&hitboxes),
                 poses: &poses,
                 posing: None,
             };

@@ -165,15 +165,7 @@ impl HistoryBuffer {
     fn whereabout(&self, age: usize) -> Whereabout {
         let slot = self.ring.slot(age);
         let Record { root: (place, _), radius, .. } = self.records[slot];
-        let reach = match self.layouts.widest_of_several() {
-            // The middle of such a ball lies between those of two layouts, and its radius is half the sum of theirs and of what
-            // lies in between, which is not more than both arms; the later one is larger by a hitbox.
-            Some((arm, hitbox)) => {
-                let radii = self.records.iter().map(|record| record.radius);
-                2.0 * arm + radii.fold(0.0, f32::max) + 0.5 * hitbox
-            }
-            None => self.layout(slot).center.length() + radius,
-        };
+        let reach = self.layouts.reach_of_several().unwrap_or_else(|| self.layout(slot).center.length() + radius);
         Whereabout { tick: self.ring.tick(age), place, reach }
     }
 }
@@ -242,7 +234,7 @@ mod tests {
             lineage: Lineage::NONE,
             life: Life::default(),
             hittable: true,
-            hitboxes: &hitboxes,
+            hitboxes: Some(&hitboxes),
             poses: &poses,
             posing: None,
         };

@@ -120,7 +120,8 @@ impl BoxTree {
         self.nodes.push(Node::EMPTY);
         for part in 0..parts {
             let numbers = &mut numbers[ends[part]..ends[part + 1]];
-            let child = if let [number] = numbers { BOX | *number } else { self.build_node(box_of, numbers, depth + 1) };
+            let child =
+                if let [number] = numbers { BOX | *number } else { self.build_node(box_of, numbers, depth + 1) };
             self.nodes[index].children[part] = child;
             self.nodes[index].set(part, bounds[part]);
         }
@@ -321,8 +322,9 @@ fn split(box_of: &impl Fn(u32) -> Aabb3d, numbers: &mut [u32], even: bool) -> us
         (*bounds, *count) = (merge(*bounds, box_of(*number)), *count + 1);
     }
     let cost = |bins: &[(Aabb3d, usize)]| {
-        let (bounds, count) =
-            bins.iter().fold((BoxTree::EMPTY, 0), |(so_far, sum), (bounds, count)| (merge(so_far, *bounds), sum + count));
+        let (bounds, count) = bins
+            .iter()
+            .fold((BoxTree::EMPTY, 0), |(so_far, sum), (bounds, count)| (merge(so_far, *bounds), sum + count));
         surface(bounds) * count as f32
     };
     let total = |end: usize| cost(&bins[..end]) + cost(&bins[end..]);

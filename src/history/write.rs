@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     hitbox::{DisplayParameters, Life},
-    shape::Shape,
     time::Tick,
 };
 
@@ -22,8 +21,8 @@ pub(super) struct RigRecord<'a> {
     pub(super) lineage: Lineage,
     pub(super) life: Life,
     pub(super) hittable: bool,
-    /// Only those whose numbers are sound.
-    pub(super) hitboxes: &'a [RecordedHitbox],
+    /// Only those whose numbers are sound; `None` if they are those of the last record.
+    pub(super) hitboxes: Option<&'a [RecordedHitbox]>,
     pub(super) poses: &'a [Isometry3d],
     /// The rule by which they are posed, if any, and what it needs; then their poses are not kept.
     pub(super) posing: Option<(&'a Posing, DisplayParameters)>,
@@ -47,24 +46,26 @@ impl HistoryBuffer {
         let state = self.next_state(tick, rig, retention.speed_limit);
         let slot = self.ring.push(tick);
         let posing = rig.posing.map(|(posing, _)| posing);
-        let number = self.layouts.number_of(
-            state,
-            rig.hitboxes,
-            posing,
-            || center_of(rig),
-            retention.storage == PoseStorage::Full,
-        );
-        let center = self.layouts.get(number).center;
-        let radius = posing.map_or_else(|| radius_of(rig, center), Posing::reach);
+        let center = || center_of(rig);
+        let number = match rig.hitboxes {
+            Some(hitboxes) => {
+                self.layouts.number_of(state, hitboxes, posing, center, retention.storage == PoseStorage::Full)
+            }
+            None => self.layouts.repeated(state, center),
+        };
+        let layout = self.layouts.get(number);
+        let center = layout.center;
+        let hitboxes = rig.hitboxes.unwrap_or(&layout.hitboxes);
+        let radius = posing.map_or_else(|| radius_of(rig, hitboxes, center), Posing::reach);
+        self.layouts.note_radius(number, radius);
         let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
         self.records[slot] = Record { root: (translation, rotation), radius, layout: number };
         if let Some((_, parameters)) = rig.posing {
             self.parameters.resize(self.ring.capacity(), DisplayParameters::default());
             self.parameters[slot] = parameters;
         }
-        for (index, pose) in (slot * self.stride..).zip(poses) {
-            self.poses.write(index, rig.root.inverse_mul(*pose), Frame { center, radius });
-        }
+        let relative = poses.iter().map(|pose| rig.root.inverse_mul(*pose));
+        self.poses.write_all(slot * self.stride, relative, Frame { center, radius });
         self.forget_layouts();
     }
 
@@ -124,6 +125,7 @@ impl HistoryBuffer {
             latest: old.latest,
             segment_ends: old.segment_ends,
             hitbox_lineages: old.hitbox_lineages,
+            plan: old.plan,
             number: old.number,
         };
         for age in (0..old.ring.len()).rev() {
@@ -139,11 +141,10 @@ impl HistoryBuffer {
     }
 }
 
-/// Shapes and places, relative to the root, of all hitboxes.
-fn placed(rig: &RigRecord) -> impl Iterator<Item = (Shape, Vec3)> {
+/// The places of all hitboxes, relative to the root.
+fn places(rig: &RigRecord) -> impl Iterator<Item = Vec3> {
     let to_root = rig.root.inverse();
-    let hitboxes = rig.hitboxes.iter().zip(rig.poses);
-    hitboxes.map(move |(hitbox, pose)| (hitbox.shape, Vec3::from(to_root * pose.translation)))
+    rig.poses.iter().map(move |pose| Vec3::from(to_root * pose.translation))
 }
 
 /// The middle of a rig, relative to its root.
@@ -152,20 +153,21 @@ fn center_of(rig: &RigRecord) -> Vec3 {
         return Vec3::ZERO;
     }
     let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = placed(rig).fold(start, |(min, max), (_, place)| (min.min(place), max.max(place)));
+    let (min, max) = places(rig).fold(start, |(min, max), place| (min.min(place), max.max(place)));
     if min.is_finite() { min.midpoint(max) } else { Vec3::ZERO }
 }
 
 /// The radius of a ball around `center` that holds all hitboxes in any rotation of theirs, so that the blend of two such balls
 /// holds the blend of their poses.
-fn radius_of(rig: &RigRecord, center: Vec3) -> f32 {
-    placed(rig).fold(0.0, |radius: f32, (shape, place)| radius.max(place.distance(center) + shape.bounding_radius()))
+fn radius_of(rig: &RigRecord, hitboxes: &[RecordedHitbox], center: Vec3) -> f32 {
+    let reaches = hitboxes.iter().map(|hitbox| hitbox.shape.bounding_radius());
+    places(rig).zip(reaches).fold(0.0, |radius: f32, (place, reach)| radius.max(place.distance(center) + reach))
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{Zone, time::ViewTime};
+    use crate::{Shape, Zone, time::ViewTime};
 
     pub(crate) const RETENTION: Retention =
         Retention { capacity: 12, storage: PoseStorage::Full, speed_limit: SpeedLimit::NONE };
@@ -194,7 +196,7 @@ pub(super) mod tests {
             lineage: Lineage::NONE,
             life: Life::default(),
             hittable: true,
-            hitboxes,
+            hitboxes: Some(hitboxes),
             poses,
             posing: None,
         };

@@ -62,6 +62,14 @@ impl Verdicts {
         })
     }
 
+    /// Takes over all of another list, after its own.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.answers.append(&mut other.answers);
+        self.volleys.append(&mut other.volleys);
+        self.pierced.append(&mut other.pierced);
+        self.outcomes.append(&mut other.outcomes);
+    }
+
     /// Counts a shot that has got all its verdicts: why it hit nothing, or `None` if it did.
     pub(crate) fn count(&mut self, evidence: &Evidence, reason: Option<RejectReason>) {
         self.outcomes.push(Outcome { link: evidence.link, adjusted: evidence.adjusted, reason });

@@ -102,8 +102,8 @@ fn pipeline<'a>(
     )
 }
 
-pub(crate) use index::{ColliderIndex, index_colliders};
 pub(super) use index::Leaves;
+pub(crate) use index::{ColliderIndex, index_colliders};
 
 /// The collider of a leaf of rapier's tree, if it is solid and the filter lets it through.
 fn wall_of<'a>(colliders: &'a ColliderSet, leaf: u32, filter: &RewoundFilter) -> Option<Wall<'a>> {

@@ -159,7 +159,8 @@ pub(super) fn wall_of<'a>(
     region: &Region,
     own: impl Fn(Entity) -> bool,
 ) -> Option<Wall<'a>> {
-    let rewound = history.rebuild(screen.recipe(entity, history)).filter(|rewound| region.may_meet(rewound.rough_bounds()))?;
+    let rewound =
+        history.rebuild(screen.recipe(entity, history)).filter(|rewound| region.may_meet(rewound.rough_bounds()))?;
     let (pose, Rewound { shape, record, .. }) = (rewound.pose(), rewound);
     let bounds = BoundingSphere::new(pose * record.ball.center, record.ball.radius());
     if !region.may_meet(bounds) || !filter.meets_wall(Some(entity), record.groups) {

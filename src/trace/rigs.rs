@@ -1,6 +1,6 @@
 //! Rays against the rigs of the past.
 
-use core::cmp::Ordering;
+use core::{cell::OnceCell, cmp::Ordering};
 
 use bevy::{
     ecs::system::SystemParam,
@@ -18,7 +18,7 @@ use super::{
     screen::{Past, Recipe, Screen, Stood},
 };
 use crate::{
-    history::{HistoryBuffer, RewoundHitbox, RigIndex, Sample, SpotAt, Tombstones},
+    history::{Beam, HistoryBuffer, PosedSample, RewoundHitbox, RigIndex, Sample, SpotAt, Tombstones},
     hitbox::{LifeNumber, Rig, RigId, TargetGroups},
     shot::{PoseBasis, RewoundRig, RewoundRigs as TestedRigs, SnapshotPair},
     time::{Tick, ViewTime},
@@ -283,35 +283,18 @@ impl RewoundRigs<'_, '_> {
         self.visit_near(screen, filter, fan, |near| {
             // No ray need look behind what it has met.
             let reach_of = |nearest: &Option<Nearest>| nearest.map_or(fan.range, |nearest| nearest.distance);
-            let reach = nearest.iter().map(reach_of).fold(0.0, f32::max);
-            let may_meet_all = |bounds: BoundingSphere| match fan.rays {
-                [ray] => may_meet(*ray, reach, bounds),
-                _ => fan.may_meet(bounds.grow(FAN_ROUNDING)),
-            };
-            let root = may_meet_all(near.rough).then(|| near.root());
-            tested.insert(near, root);
-            if let Some(root) = root
-                && let Some((rig, sample)) = self.show(near, screen)
-                && may_meet_all(sample.posed_at(root).bounds())
-            {
-                sample.posed_at(root).visit_near(fan.beam(), may_meet_all, |hitbox| {
-                    if !filter.meets_zone(hitbox.zone) {
-                        return;
-                    }
-                    let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
-                    for (ray, nearest) in fan.rays.iter().zip(nearest.iter_mut()) {
-                        let reach = reach_of(nearest);
-                        if !may_meet(*ray, reach, bounds) {
-                            continue;
-                        }
-                        let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, *ray, reach) else { continue };
-                        let found = Nearest { rig, hitbox, distance };
-                        if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
-                            *nearest = Some(found);
-                        }
+            let posed = OnceCell::new();
+            for (ray, nearest) in fan.rays.iter().zip(nearest.iter_mut()) {
+                let reach = reach_of(nearest);
+                self.visit_on_ray(near, &posed, screen, filter, *ray, reach, |rig, hitbox| {
+                    let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, *ray, reach_of(nearest)) else { return };
+                    let found = Nearest { rig, hitbox, distance };
+                    if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
+                        *nearest = Some(found);
                     }
                 });
             }
+            tested.insert(near, posed.get().and_then(|posed| Some(posed.as_ref()?.1.root())));
             Reach { met: nearest.iter().map(reach_of).fold(0.0, f32::max), noted: tested.reach() }
         });
         tested.rigs()
@@ -329,28 +312,44 @@ impl RewoundRigs<'_, '_> {
         let mut tested = Tested::new(fan.axis());
         self.visit_near(screen, filter, fan, |near| {
             tested.insert(near, None);
-            let reach = Reach { met: fan.range, noted: tested.reach() };
-            let shown = Some(near).filter(|near| fan.may_meet(near.rough)).and_then(|near| self.show(near, screen));
-            let Some((rig, sample)) = shown else { return reach };
-            let posed = sample.posed();
-            if !fan.may_meet(posed.bounds()) {
-                return reach;
-            }
-            let is_near = |bounds: BoundingSphere| fan.may_meet(bounds.grow(FAN_ROUNDING));
-            posed.visit_near(fan.beam(), is_near, |hitbox| {
-                if !filter.meets_zone(hitbox.zone) {
-                    return;
-                }
-                let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
-                for (number, ray) in fan.rays.iter().enumerate().filter(|(_, ray)| may_meet(**ray, fan.range, bounds)) {
+            let posed = OnceCell::new();
+            for (number, ray) in fan.rays.iter().enumerate() {
+                self.visit_on_ray(near, &posed, screen, filter, *ray, fan.range, |rig, hitbox| {
                     if let Some((distance, exit)) = hitbox.shape.cross_ray(hitbox.pose, *ray, fan.range) {
                         found(number, Nearest { rig, hitbox, distance }, exit);
                     }
-                }
-            });
-            reach
+                });
+            }
+            Reach { met: fan.range, noted: tested.reach() }
         });
         tested.rigs()
+    }
+
+    /// Shows the hitboxes of a rig that a ray may meet. The rig is posed only once, for the first ray that comes close.
+    fn visit_on_ray<'a>(
+        &'a self,
+        near: NearRig<'a>,
+        posed: &OnceCell<Option<(ShownRig, PosedSample<'a>)>>,
+        screen: &Screen,
+        filter: &RewoundFilter,
+        ray: Ray3d,
+        reach: f32,
+        mut visit: impl FnMut(ShownRig, RewoundHitbox),
+    ) {
+        if !may_meet(ray, reach, near.rough) {
+            return;
+        }
+        let pose = || self.show(near, screen).map(|(rig, sample)| (rig, sample.posed_at(near.root())));
+        let Some((rig, posed)) = posed.get_or_init(pose) else { return };
+        if may_meet(ray, reach, posed.bounds()) {
+            let beam = Beam { ray, range: reach, margin: 0.0, slope: 0.0 };
+            let is_near = |bounds: BoundingSphere| may_meet(ray, reach, bounds);
+            posed.visit_near(beam, is_near, |hitbox| {
+                if filter.meets_zone(hitbox.zone) {
+                    visit(*rig, hitbox);
+                }
+            });
+        }
     }
 
     /// Shows all hitboxes in a region.
@@ -367,11 +366,15 @@ impl RewoundRigs<'_, '_> {
             let Some((rig, sample)) = self.show(near, screen) else { return Reach::ALL };
             let posed = sample.posed();
             if region.may_meet(posed.bounds()) {
-                posed.visit_near(region.beam(), |bounds| region.may_meet(bounds), |hitbox| {
-                    if filter.meets_zone(hitbox.zone) {
-                        visit(rig, hitbox);
-                    }
-                });
+                posed.visit_near(
+                    region.beam(),
+                    |bounds| region.may_meet(bounds),
+                    |hitbox| {
+                        if filter.meets_zone(hitbox.zone) {
+                            visit(rig, hitbox);
+                        }
+                    },
+                );
             }
             Reach::ALL
         });

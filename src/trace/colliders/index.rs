@@ -103,7 +103,9 @@ impl Leaves {
     fn follow(&mut self, bvh: &Bvh) {
         let Self { boxes, kinds, still, loose, refits } = self;
         let (mut known, mut has_left, mut have_moved, mut has_come) = (0, false, false, false);
-        for ((key, own), kind) in (0..).zip(boxes.iter_mut()).zip(kinds.iter_mut()).filter(|(_, kind)| **kind != Kind::Nowhere) {
+        for ((key, own), kind) in
+            (0..).zip(boxes.iter_mut()).zip(kinds.iter_mut()).filter(|(_, kind)| **kind != Kind::Nowhere)
+        {
             let now = box_of(bvh, key);
             known += u32::from(now.is_some());
             if now != Some(*own) {
@@ -123,7 +125,8 @@ impl Leaves {
                     boxes.resize(needed, BoxTree::EMPTY);
                 }
                 if kinds[leaf as usize] == Kind::Nowhere {
-                    (kinds[leaf as usize], boxes[leaf as usize]) = (Kind::Fresh, box_of(bvh, leaf).unwrap_or(BoxTree::EMPTY));
+                    (kinds[leaf as usize], boxes[leaf as usize]) =
+                        (Kind::Fresh, box_of(bvh, leaf).unwrap_or(BoxTree::EMPTY));
                 }
             }
             let count = |kind: Kind| kinds.iter().filter(|other| **other == kind).count();

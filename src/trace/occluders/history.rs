@@ -2,10 +2,7 @@
 
 use alloc::sync::Arc;
 
-use bevy::{
-    math::bounding::BoundingSphere,
-    prelude::*,
-};
+use bevy::{math::bounding::BoundingSphere, prelude::*};
 use bevy_rapier3d::{
     geometry::Collider,
     rapier::{geometry::InteractionGroups, prelude::SharedShape},
