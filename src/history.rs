@@ -24,13 +24,12 @@ use bevy::prelude::*;
 
 use crate::{hitbox::DisplayParameters, time::Tick};
 use layout::{Layout, LayoutTable, RigState};
-use plan::Plan;
 use poses::{Frame, PoseStore, Poses};
 
 pub(crate) use index::{BoxIndex, Whereabout};
 pub(crate) use layout::RecordedHitbox;
 pub(crate) use lineage::Lineage;
-pub(crate) use plan::{forget_inserted, forget_removed};
+pub(crate) use plan::{RigPlan, forget_inserted, forget_removed};
 pub use poses::PoseStorage;
 pub(crate) use record::{Hierarchy, record_history};
 pub(crate) use ring::TickRing;
@@ -81,7 +80,8 @@ pub struct HistoryBuffer {
     segment_ends: bool,
     /// What each hitbox of the newest record hung on below the rig, to find those with another parent.
     hitbox_lineages: Vec<Lineage>,
-    plan: Option<Box<Plan>>,
+    /// The largest radius of any record so far.
+    widest: f32,
     /// Its number in the index of all rigs.
     number: Option<u32>,
 }
@@ -141,7 +141,6 @@ impl HistoryBuffer {
             + size_of_val(self.parameters.as_slice())
             + self.layouts.bytes()
             + self.hitbox_lineages.capacity() * size_of::<Lineage>()
-            + self.plan.as_ref().map_or(0, |plan| plan.bytes())
     }
 
     /// The record of the next tick begins a new segment. [`BeginSegment`] does this for a rig and for an
@@ -156,20 +155,29 @@ impl HistoryBuffer {
         Some(self.latest?.state.segment)
     }
 
+    #[inline]
     fn layout(&self, slot: usize) -> &Layout {
         self.layouts.get(self.records[slot].layout)
     }
 
+    /// Those of the newest record.
+    fn newest_hitboxes(&self) -> &[RecordedHitbox] {
+        &self.layout(self.ring.slot(0)).hitboxes
+    }
+
+    #[inline]
     fn root(&self, slot: usize) -> Isometry3d {
         let (translation, rotation) = self.records[slot].root;
         Isometry3d::new(translation, Quat::from_array(rotation))
     }
 
     /// The poses of all hitboxes in a record, relative to the root.
+    #[inline]
     fn poses(&self, slot: usize) -> Poses<'_> {
         self.poses.range(slot * self.stride..(slot + 1) * self.stride, self.frame(slot))
     }
 
+    #[inline]
     fn frame(&self, slot: usize) -> Frame {
         Frame { center: self.layout(slot).center, radius: self.records[slot].radius }
     }

@@ -8,7 +8,10 @@ mod zone;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::{history::HistoryBuffer, shape::Shape};
+use crate::{
+    history::{HistoryBuffer, RigPlan},
+    shape::Shape,
+};
 
 pub use life::{Life, LifeNumber};
 pub use occluder::{Occluder, OccluderMotion};
@@ -38,7 +41,7 @@ pub use zone::Zone;
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Default)]
-#[require(HistoryBuffer, Life, Transform)]
+#[require(HistoryBuffer, RigPlan, Life, Transform)]
 pub struct Rig;
 
 /// A number of the game's own by which a [`Rig`] wins or loses a tie: the smaller one is hit.

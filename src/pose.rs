@@ -9,6 +9,7 @@ use bevy::{
 ///
 /// `t` lies in `0.0..=1.0`; at 0 and 1 the answer is `from` and `to` to the last bit. This is the rule by which lightyear
 /// blends `Transform`s on the client ([`Vec3::lerp`], [`Quat::slerp`]).
+#[inline]
 pub fn interpolate(from: Isometry3d, to: Isometry3d, t: f32) -> Isometry3d {
     if t <= 0.0 {
         from
@@ -23,6 +24,7 @@ pub fn interpolate(from: Isometry3d, to: Isometry3d, t: f32) -> Isometry3d {
 }
 
 /// The place of what [`interpolate`] gives, to the last bit. The rotation takes ten times as long.
+#[inline]
 pub(crate) fn interpolate_place(from: Vec3A, to: Vec3A, t: f32) -> Vec3A {
     if t <= 0.0 {
         from
@@ -34,6 +36,7 @@ pub(crate) fn interpolate_place(from: Vec3A, to: Vec3A, t: f32) -> Vec3A {
 }
 
 /// The pose of a transform, without its scale.
+#[inline]
 pub(crate) fn of(transform: &Transform) -> Isometry3d {
     Isometry3d::new(transform.translation, transform.rotation)
 }
@@ -92,6 +95,7 @@ fn unshear(affine: Affine3A) -> Transform {
     Transform { translation: affine.translation.into(), rotation, scale }
 }
 
+#[inline]
 fn is_even(scale: Vec3) -> bool {
     scale.x == scale.y && scale.y == scale.z
 }

@@ -152,10 +152,11 @@ mod tests {
     #[test]
     fn all_pellets_of_a_shot_share_one_look_at_each_rig() {
         let one = samples(Attack::Bullet(Bullet::default()));
-        let pellets = Bullet::default().with_pellets(PelletPattern::cone(64, 0.5));
+        let pellets = Bullet::default().with_pellets(PelletPattern::cone(64, 0.25));
         let many = samples(Attack::Bullet(pellets));
         assert!(one < many, "one bullet flies past most of them: {one} of {many}");
-        assert!((6..=16).contains(&many), "several pellets come to each, and none to some: {many}");
-        assert_eq!(samples(Attack::Bullet(pellets.with_piercing(Piercing::new(1.0)))), many);
+        assert!((4..=16).contains(&many), "each that a pellet comes to, once: {many}");
+        let piercing = samples(Attack::Bullet(pellets.with_piercing(Piercing::new(1.0))));
+        assert!((many..=16).contains(&piercing), "nor more than once if pellets fly on: {piercing}");
     }
 }

@@ -7,7 +7,7 @@ use bevy::{
 use proptest::prelude::*;
 
 use super::{
-    HistoryBuffer, forget_inserted, forget_removed,
+    HistoryBuffer, RigPlan, forget_inserted, forget_removed,
     record::tests::{local, nodes, parent_of, world},
     record_history,
 };
@@ -155,8 +155,8 @@ proptest! {
                 world.resource_mut::<CurrentTick>().0 = Tick(tick);
             }
             // The second one keeps nothing.
-            let mut histories = worlds[1].query_filtered::<&mut HistoryBuffer, Allow<Disabled>>();
-            histories.iter_mut(&mut worlds[1]).for_each(|mut history| history.plan = None);
+            let mut plans = worlds[1].query_filtered::<&mut RigPlan, Allow<Disabled>>();
+            plans.iter_mut(&mut worlds[1]).for_each(|mut plan| plan.forget());
             let told = [0, 1].map(|number| {
                 let world = &mut worlds[number];
                 world.run_system(systems[number]).expect("it runs");

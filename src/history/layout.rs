@@ -51,9 +51,6 @@ pub(super) struct Layout {
     pub(super) radii: Option<Box<[Vec4]>>,
     /// How they are posed, if by a rule.
     pub(super) posing: Option<Box<Posing>>,
-    /// The largest of their balls, and of those around all of them in any record.
-    largest: f32,
-    widest: f32,
 }
 
 impl Layout {
@@ -122,8 +119,6 @@ impl LayoutTable {
             layout.hitboxes.clear();
             layout.hitboxes.extend_from_slice(hitboxes);
             layout.list_radii(with_radii);
-            let radii = hitboxes.iter().map(|hitbox| hitbox.shape.bounding_radius());
-            (layout.largest, layout.widest) = (radii.fold(0.0, f32::max), 0.0);
             match (&mut layout.posing, posing) {
                 (Some(spare), Some(posing)) => spare.copy_from(posing),
                 (spare, posing) => *spare = posing.cloned().map(Box::new),
@@ -148,6 +143,7 @@ impl LayoutTable {
     }
 
     /// The layout with this number, which a record must still follow.
+    #[inline]
     pub(super) fn get(&self, number: u32) -> &Layout {
         &self.layouts[number.wrapping_sub(self.first) as usize]
     }
@@ -159,29 +155,21 @@ impl LayoutTable {
             (layout.state, layout.center) = (state, center());
             layout.hitboxes.clone_from(&newest.hitboxes);
             layout.radii.clone_from(&newest.radii);
-            (layout.largest, layout.widest, layout.posing) = (newest.largest, 0.0, None);
+            layout.posing = None;
             self.layouts.push_back(layout);
         }
         self.first.wrapping_add(self.layouts.len() as u32 - 1)
     }
 
-    /// A record follows a layout whose hitboxes lie within this distance of its centre.
-    pub(super) fn note_radius(&mut self, number: u32, radius: f32) {
-        let layout = &mut self.layouts[number.wrapping_sub(self.first) as usize];
-        layout.widest = layout.widest.max(radius);
-    }
-
-    /// If there are several layouts: how far what is blended from any of them reaches from the rig.
-    pub(super) fn reach_of_several(&self) -> Option<f32> {
+    /// If there are several layouts: how far what is blended from any of them reaches from the rig, if no record reaches further than
+    /// `widest` from its layout's centre.
+    pub(super) fn reach_of_several(&self, widest: f32) -> Option<f32> {
         // The middle of such a ball lies between those of two layouts, and its radius is half the sum of theirs and of what lies in
         // between, which is not more than both arms; the later one is larger by a hitbox.
-        let most = |of: fn(&Layout) -> f32| self.layouts.iter().map(of).fold(0.0, f32::max);
-        let reach = || {
-            2.0 * most(|layout| layout.center.length())
-                + most(|layout| layout.widest)
-                + 0.5 * most(|layout| layout.largest)
-        };
-        (self.layouts.len() > 1).then(reach)
+        let arms = || self.layouts.iter().map(|layout| layout.center.length()).fold(0.0, f32::max);
+        let hitboxes = || self.layouts.iter().flat_map(|layout| &layout.hitboxes);
+        let largest = || hitboxes().map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
+        (self.layouts.len() > 1).then(|| 2.0 * arms() + widest + 0.5 * largest())
     }
 
     /// Memory of all lists.

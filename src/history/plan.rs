@@ -17,15 +17,17 @@ use crate::{
 ///
 /// To walk through a hierarchy and to look at all components takes most of the time of recording it. As long as only `Transform`s
 /// change, the next record needs nothing else. Whatever else changes makes the rig forget its plan.
-#[derive(Debug)]
-pub(super) struct Plan {
+#[derive(Component, Debug, Default)]
+pub(crate) struct RigPlan {
+    /// Whether it holds.
+    is_made: bool,
     nodes: Vec<Node>,
     /// Where those stand now that others hang on, kept for its memory.
     transforms: Vec<WorldTransform>,
     /// Entities of the rig that could not be looked at when it was made, since they were disabled.
     absent: Vec<Entity>,
     /// Whether all hitboxes have the shapes of the last record.
-    pub(super) is_same: bool,
+    is_same: bool,
 }
 
 /// An entity of a plan.
@@ -36,6 +38,8 @@ pub(super) struct Node {
     /// none here.
     pub(super) parent: Option<u32>,
     pub(super) is_parent: bool,
+    /// Its own number among those.
+    pub(super) number: u32,
     pub(super) has_transform: bool,
     pub(super) hitbox: Option<PlannedHitbox>,
 }
@@ -56,32 +60,70 @@ impl PlannedHitbox {
     }
 }
 
-impl Plan {
-    /// The plan of a rig with all of these entities, parents before children.
-    pub(super) fn new(nodes: &[Node], absent: &[Entity]) -> Self {
-        let mut is_needed: Vec<_> = nodes.iter().map(|node| node.hitbox.is_some()).collect();
-        let mut is_parent = vec![false; nodes.len()];
-        for (number, node) in nodes.iter().enumerate().rev() {
-            if let Some(parent) = node.parent.filter(|_| is_needed[number]) {
-                (is_needed[parent as usize], is_parent[parent as usize]) = (true, true);
+impl RigPlan {
+    /// From all of a rig's entities, parents before children.
+    pub(super) fn make(&mut self, nodes: &mut [Node], absent: &[Entity]) {
+        for index in (0..nodes.len()).rev() {
+            let is_needed = nodes[index].hitbox.is_some() || nodes[index].is_parent;
+            if let Some(parent) = nodes[index].parent.filter(|_| is_needed) {
+                nodes[parent as usize].is_parent = true;
             }
         }
-        let mut numbers = vec![0; nodes.len()];
+        self.nodes.clear();
         let mut parents = 0;
-        let mut kept: Vec<Node> = Vec::new();
-        for (number, node) in nodes.iter().enumerate().filter(|(number, _)| is_needed[*number]) {
-            let is_parent = is_parent[number];
-            numbers[number] = parents;
+        for index in 0..nodes.len() {
+            let Node { parent, is_parent, hitbox, .. } = nodes[index];
+            nodes[index].number = parents;
             parents += u32::from(is_parent);
-            kept.push(Node { parent: node.parent.map(|parent| numbers[parent as usize]), is_parent, ..*node });
+            if is_parent || hitbox.is_some() {
+                let parent = parent.map(|parent| nodes[parent as usize].number);
+                self.nodes.push(Node { parent, ..nodes[index] });
+            }
         }
-        let transforms = Vec::with_capacity(parents as usize);
-        Self { nodes: kept, transforms, absent: absent.to_vec(), is_same: false }
+        self.absent.clear();
+        self.absent.extend_from_slice(absent);
+        (self.is_made, self.is_same) = (true, false);
+    }
+
+    /// It does not hold any more.
+    pub(super) fn forget(&mut self) {
+        self.is_made = false;
+    }
+
+    /// Finds where all hitboxes stand in `tick`; `None` if it does not hold any more. The list of hitboxes is only given if it is not
+    /// that of the last record.
+    pub(super) fn follow<'a>(
+        &mut self,
+        tick: Tick,
+        history: &HistoryBuffer,
+        hierarchy: &Hierarchy,
+        root: WorldTransform,
+        hitboxes: &'a mut Vec<RecordedHitbox>,
+        poses: &mut Vec<Isometry3d>,
+    ) -> Option<Option<&'a [RecordedHitbox]>> {
+        // While a rig was not recorded, anything may have happened to it.
+        let goes_on = history.newest().is_some_and(|newest| (0..=1).contains(&tick.since(newest)));
+        self.is_made &= goes_on;
+        self.is_made = self.is_made && self.find(hierarchy, root, poses);
+        if !self.is_made {
+            return None;
+        }
+        if self.is_same {
+            return Some(None);
+        }
+        self.is_same = true;
+        hitboxes.clear();
+        hitboxes.extend_from_slice(history.newest_hitboxes());
+        let shapes = self.nodes.iter().filter_map(|node| Some(node.hitbox?.scaled.1));
+        for (hitbox, shape) in hitboxes.iter_mut().zip(shapes) {
+            (hitbox.shape, hitbox.is_fresh) = (shape, false);
+        }
+        Some(Some(hitboxes))
     }
 
     /// Finds where all hitboxes stand now; false if the plan does not hold any more.
-    pub(super) fn follow(&mut self, hierarchy: &Hierarchy, root: WorldTransform, poses: &mut Vec<Isometry3d>) -> bool {
-        let Self { nodes, transforms, absent, is_same } = self;
+    fn find(&mut self, hierarchy: &Hierarchy, root: WorldTransform, poses: &mut Vec<Isometry3d>) -> bool {
+        let Self { nodes, transforms, absent, is_same, .. } = self;
         if absent.iter().any(|entity| hierarchy.is_there(*entity)) {
             return false;
         }
@@ -92,7 +134,8 @@ impl Plan {
                 None => root,
                 Some(parent) => {
                     let local = hierarchy.local_if_any(node.entity);
-                    if local.is_some() != node.has_transform {
+                    let is_there = local.is_some() || hierarchy.is_there(node.entity);
+                    if !is_there || local.is_some() != node.has_transform {
                         return false;
                     }
                     transforms[parent as usize].child(&local.unwrap_or_default())
@@ -114,56 +157,12 @@ impl Plan {
         }
         true
     }
-
-    /// The shapes of all hitboxes, in their order.
-    pub(super) fn shapes(&self) -> impl Iterator<Item = Shape> {
-        self.nodes.iter().filter_map(|node| Some(node.hitbox?.scaled.1))
-    }
-
-    /// Memory of the lists.
-    pub(super) fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.nodes.capacity() * size_of::<Node>()
-            + self.transforms.capacity() * size_of::<WorldTransform>()
-            + self.absent.capacity() * size_of::<Entity>()
-    }
-}
-
-impl HistoryBuffer {
-    /// Finds where all hitboxes stand in `tick`, by the plan of the last one; `None` if there is none, or it does not hold any more.
-    /// The list of hitboxes is only given if it is not that of the last record.
-    pub(super) fn follow_plan<'a>(
-        &mut self,
-        tick: Tick,
-        hierarchy: &Hierarchy,
-        root: WorldTransform,
-        hitboxes: &'a mut Vec<RecordedHitbox>,
-        poses: &mut Vec<Isometry3d>,
-    ) -> Option<Option<&'a [RecordedHitbox]>> {
-        // While a rig was not recorded, anything may have happened to it.
-        let goes_on = self.newest().is_some_and(|newest| (0..=1).contains(&tick.since(newest)));
-        let mut plan = self.plan.take().filter(|_| goes_on)?;
-        if !plan.follow(hierarchy, root, poses) {
-            return None;
-        }
-        let listed = (!plan.is_same).then(|| {
-            hitboxes.clear();
-            hitboxes.extend_from_slice(&self.layout(self.ring.slot(0)).hitboxes);
-            for (hitbox, shape) in hitboxes.iter_mut().zip(plan.shapes()) {
-                (hitbox.shape, hitbox.is_fresh) = (shape, false);
-            }
-            &**hitboxes
-        });
-        plan.is_same = true;
-        self.plan = Some(plan);
-        Some(listed)
-    }
 }
 
 /// Rigs whose plans may have to be forgotten.
 #[derive(SystemParam)]
 pub(crate) struct Plans<'w, 's> {
-    histories: Query<'w, 's, &'static mut HistoryBuffer, Allow<Disabled>>,
+    plans: Query<'w, 's, &'static mut RigPlan, Allow<Disabled>>,
     parents: Query<'w, 's, &'static ChildOf, Allow<Disabled>>,
 }
 
@@ -171,8 +170,8 @@ impl Plans<'_, '_> {
     /// Makes all rigs on or above an entity forget theirs.
     fn forget(&mut self, entity: Entity) {
         for entity in core::iter::once(entity).chain(self.parents.iter_ancestors(entity)) {
-            if let Ok(mut history) = self.histories.get_mut(entity) {
-                history.plan = None;
+            if let Ok(mut plan) = self.plans.get_mut(entity) {
+                plan.forget();
             }
         }
     }

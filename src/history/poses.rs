@@ -40,6 +40,7 @@ pub(super) enum Poses<'a> {
 }
 
 impl<'a> Poses<'a> {
+    #[inline]
     pub(super) fn read(&self, index: usize) -> Isometry3d {
         match self {
             Self::Full { rotations, .. } => Isometry3d { translation: self.place(index), rotation: rotations[index] },
@@ -50,6 +51,7 @@ impl<'a> Poses<'a> {
     }
 
     /// All places in groups, if they are stored so.
+    #[inline]
     pub(super) fn places(&self) -> Option<&'a [Places]> {
         match self {
             Self::Full { places, .. } => Some(places),
@@ -58,6 +60,7 @@ impl<'a> Poses<'a> {
     }
 
     /// The place of a pose alone.
+    #[inline]
     pub(super) fn place(&self, index: usize) -> Vec3A {
         match self {
             Self::Full { places, .. } => {
@@ -114,6 +117,7 @@ impl PoseStore {
     }
 
     /// Some of the poses, from the beginning of a group on; all of them are in the same frame.
+    #[inline]
     pub(super) fn range(&self, range: Range<usize>, frame: Frame) -> Poses<'_> {
         match self {
             Self::Full { places, rotations } => {

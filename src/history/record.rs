@@ -7,7 +7,7 @@ use bevy::{
 
 use super::{
     HistoryBuffer, Lineage, RecordedHitbox, RigIndex, SpeedLimit,
-    plan::{Changes, Node, Plan, PlannedHitbox, Plans},
+    plan::{Changes, Node, PlannedHitbox, Plans, RigPlan},
     posing::{Part, Posing},
     write::{Retention, RigRecord},
 };
@@ -125,6 +125,7 @@ impl Hierarchy<'_, '_> {
                 entity,
                 parent: above,
                 is_parent: false,
+                number: 0,
                 has_transform: node.transform.is_some(),
                 hitbox: None,
             });
@@ -200,7 +201,14 @@ pub(crate) fn record_history(
     mut histories: ParamSet<(
         Plans,
         Query<
-            (Entity, &mut HistoryBuffer, &Life, Has<Unhittable>, Option<(&DisplayRule, &DisplayParameters)>),
+            (
+                Entity,
+                &mut HistoryBuffer,
+                &mut RigPlan,
+                &Life,
+                Has<Unhittable>,
+                Option<(&DisplayRule, &DisplayParameters)>,
+            ),
             With<Rig>,
         >,
         Query<(Entity, &mut HistoryBuffer), (With<Rig>, With<Disabled>)>,
@@ -217,7 +225,7 @@ pub(crate) fn record_history(
     };
     changes.apply(&mut histories.p0());
     index.begin(tick.0, retention.capacity);
-    for (rig, mut history, life, unhittable, rule) in &mut histories.p1() {
+    for (rig, mut history, mut plan, life, unhittable, rule) in &mut histories.p1() {
         let root = hierarchy.in_world(rig);
         let lineage = hierarchy.lineage(rig);
         let root_transform = root.to_transform();
@@ -232,7 +240,7 @@ pub(crate) fn record_history(
         };
         let Scratch { hitboxes, poses, .. } = &mut *scratch;
         if rule.is_none()
-            && let Some(listed) = history.follow_plan(tick.0, &hierarchy, root, hitboxes, poses)
+            && let Some(listed) = plan.follow(tick.0, &history, &hierarchy, root, hitboxes, poses)
         {
             history.record(tick.0, &RigRecord { hitboxes: listed, poses, ..bare }, retention);
             index.put(rig, &mut history);
@@ -241,8 +249,12 @@ pub(crate) fn record_history(
         scratch.clear();
         hierarchy.list_hitboxes(rig, root, !unhittable, rule.is_some(), &mut scratch);
         history.mark_fresh(&mut scratch);
-        let is_sound = scratch.nodes.iter().filter(|node| node.hitbox.is_some()).count() == scratch.hitboxes.len();
-        history.plan = (is_sound && rule.is_none()).then(|| Box::new(Plan::new(&scratch.nodes, &scratch.absent)));
+        let Scratch { nodes, absent, hitboxes, .. } = &mut *scratch;
+        let is_sound = nodes.iter().filter(|node| node.hitbox.is_some()).count() == hitboxes.len();
+        plan.forget();
+        if is_sound && rule.is_none() {
+            plan.make(nodes, absent);
+        }
         let parts = core::mem::take(&mut scratch.parts);
         let posing = rule.map(|(rule, parameters)| (Posing::new(*rule, root_transform.scale, parts), *parameters));
         let record = RigRecord {

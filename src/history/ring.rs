@@ -40,6 +40,7 @@ impl TickRing {
     }
 
     /// The slot of the record of this age, which must be less than `len`.
+    #[inline]
     pub(crate) fn slot(&self, age: usize) -> usize {
         debug_assert!(age < self.len);
         // A division would take longer than all else here.
@@ -47,6 +48,7 @@ impl TickRing {
     }
 
     /// The tick of the record of this age, which must be less than `len`.
+    #[inline]
     pub(crate) fn tick(&self, age: usize) -> Tick {
         self.ticks[self.slot(age)]
     }

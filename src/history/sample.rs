@@ -217,6 +217,7 @@ impl<'a> Sample<'a> {
     }
 
     /// A larger ball, around the rig's own entity, that is found without its rotation, and so several times faster.
+    #[inline]
     pub(crate) fn rough_bounds(&self) -> BoundingSphere {
         let place = |slot: usize| Vec3A::from(self.history.records[slot].root.0);
         let relative = self.relative_bounds();
@@ -225,6 +226,7 @@ impl<'a> Sample<'a> {
     }
 
     /// A ball that holds all hitboxes, in the space of the rig.
+    #[inline]
     fn relative_bounds(&self) -> BoundingSphere {
         let Blend { older, newer, .. } = self.blend;
         let records = &self.history.records;

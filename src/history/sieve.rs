@@ -55,6 +55,7 @@ impl<'a> Sieve<'a> {
     }
 
     /// One bit for each of a group that may be near.
+    #[inline]
     fn near(&self, group: usize) -> u32 {
         let axes = [0, 1, 2];
         let [from, to] = [self.from[group], self.to[group]];

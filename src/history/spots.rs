@@ -137,6 +137,7 @@ impl RigIndex {
     }
 
     /// Where all rigs were at `view`, blended from their records of two ticks; `None` if that cannot be told at a glance.
+    #[inline]
     pub(crate) fn at(&self, (start, end): (Tick, Tick), view: ViewTime) -> Option<SpotsAt<'_>> {
         let newest = self.ring.newest()?;
         let (age_of_start, age_of_end) = (newest.since(start), newest.since(end));
@@ -152,6 +153,7 @@ impl RigIndex {
 
 impl<'a> SpotsAt<'a> {
     /// Where a rig was; `None` if that cannot be told at a glance.
+    #[inline]
     pub(crate) fn get(&self, number: usize) -> Option<SpotAt<'a>> {
         let Run { since, is_alive, .. } = *self.runs.get(number)?;
         let is_known = self.start.since(since?) >= 0;
@@ -165,13 +167,15 @@ impl HistoryBuffer {
     fn whereabout(&self, age: usize) -> Whereabout {
         let slot = self.ring.slot(age);
         let Record { root: (place, _), radius, .. } = self.records[slot];
-        let reach = self.layouts.reach_of_several().unwrap_or_else(|| self.layout(slot).center.length() + radius);
+        let reach =
+            self.layouts.reach_of_several(self.widest).unwrap_or_else(|| self.layout(slot).center.length() + radius);
         Whereabout { tick: self.ring.tick(age), place, reach }
     }
 }
 
 impl SpotAt<'_> {
     /// The rough bounds of the rig, to the last bit.
+    #[inline]
     pub(crate) fn rough(self) -> BoundingSphere {
         let Self { from, to, t, .. } = self;
         let place = Vec3A::from_vec4(from.place).lerp(Vec3A::from_vec4(to.place), t);
@@ -179,6 +183,7 @@ impl SpotAt<'_> {
     }
 
     /// Where the rig's own entity stood, to the last bit.
+    #[inline]
     pub(crate) fn root(self) -> Isometry3d {
         let pose = |spot: &Spot| Isometry3d { translation: Vec3A::from_vec4(spot.place), rotation: spot.rotation };
         interpolate(pose(self.from), pose(self.to), self.t)
@@ -189,6 +194,7 @@ impl SpotAt<'_> {
     }
 
     /// A ball that holds its bounds from one tick to the other.
+    #[inline]
     pub(crate) fn tight(self) -> BoundingSphere {
         let Self { from, to, .. } = self;
         let (step, way) = (Vec3A::from_vec4(to.place - from.place), Vec3A::from_vec4(to.center - from.center));
@@ -199,6 +205,7 @@ impl SpotAt<'_> {
 }
 
 /// A ball that holds two others and what lies so far from the middle between them. It is endless if that is not a number.
+#[inline]
 fn ball(from: Vec4, to: Vec4, half_way: f32) -> BoundingSphere {
     let center = Vec3A::from_vec4(from.midpoint(to));
     let radius = half_way + from.w.max(to.w) + 1e-3 + 1e-6 * center.abs().max_element();

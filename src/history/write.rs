@@ -57,7 +57,7 @@ impl HistoryBuffer {
         let center = layout.center;
         let hitboxes = rig.hitboxes.unwrap_or(&layout.hitboxes);
         let radius = posing.map_or_else(|| radius_of(rig, hitboxes, center), Posing::reach);
-        self.layouts.note_radius(number, radius);
+        self.widest = self.widest.max(radius);
         let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
         self.records[slot] = Record { root: (translation, rotation), radius, layout: number };
         if let Some((_, parameters)) = rig.posing {
@@ -125,8 +125,8 @@ impl HistoryBuffer {
             latest: old.latest,
             segment_ends: old.segment_ends,
             hitbox_lineages: old.hitbox_lineages,
-            plan: old.plan,
             number: old.number,
+            widest: old.widest,
         };
         for age in (0..old.ring.len()).rev() {
             let from = old.ring.slot(age);

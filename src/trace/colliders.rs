@@ -108,7 +108,6 @@ pub(crate) use index::{ColliderIndex, index_colliders};
 /// The collider of a leaf of rapier's tree, if it is solid and the filter lets it through.
 fn wall_of<'a>(colliders: &'a ColliderSet, leaf: u32, filter: &RewoundFilter) -> Option<Wall<'a>> {
     let (collider, _) = colliders.get_unknown_gen(leaf)?;
-    // As bevy_rapier writes it; a collider that the game put in by hand may hold anything.
     let entity = Entity::try_from_bits(collider.user_data as u64);
     let is_solid = !collider.is_sensor() && collider.is_enabled();
     (is_solid && filter.meets_wall(entity, collider.collision_groups())).then(|| Wall {
@@ -117,6 +116,12 @@ fn wall_of<'a>(colliders: &'a ColliderSet, leaf: u32, filter: &RewoundFilter) ->
         shape: collider.shape(),
         rewound: false,
     })
+}
+
+/// The entity of a leaf's collider, as bevy_rapier writes it; a collider that the game put in by hand may name any, or none.
+fn entity_of(colliders: &ColliderSet, leaf: u32) -> Option<Entity> {
+    let (collider, _) = colliders.get_unknown_gen(leaf)?;
+    Entity::try_from_bits(collider.user_data as u64)
 }
 
 /// A ray against boxes along the axes: parry divides three times for each.

@@ -110,6 +110,7 @@ impl<'a> RewoundFilter<'a> {
         Self { shooter, ..self }
     }
 
+    #[inline]
     pub(super) fn meets_rig(&self, rig: Entity, groups: Option<&TargetGroups>) -> bool {
         self.hitboxes
             && groups.copied().unwrap_or_default().0 & self.targets != 0
@@ -117,10 +118,12 @@ impl<'a> RewoundFilter<'a> {
             && self.rigs.is_none_or(|meets| meets(rig))
     }
 
+    #[inline]
     pub(super) fn meets_zone(&self, zone: Zone) -> bool {
         self.zones.is_none_or(|meets| meets(zone))
     }
 
+    #[inline]
     pub(super) fn meets_wall(&self, entity: Option<Entity>, groups: InteractionGroups) -> bool {
         self.groups.is_none_or(|own| own.test(groups)) && !entity.is_some_and(|entity| self.excluded.contains(&entity))
     }

@@ -94,6 +94,7 @@ impl Region {
 }
 
 impl Place for Region {
+    #[inline]
     fn may_meet(&self, bounds: BoundingSphere) -> bool {
         match self {
             Self::Ray { ray, reach } => may_meet(*ray, reach.get(), bounds),
@@ -125,6 +126,7 @@ impl Place for Region {
 }
 
 /// A box with room around it, and more than rounding can be.
+#[inline]
 fn with_rounding(Aabb3d { min, max }: Aabb3d, around: f32) -> Aabb3d {
     let room = around + 1e-3 + 1e-5 * min.abs().max(max.abs()).max_element();
     Aabb3d { min: min - room, max: max + room }
@@ -162,6 +164,7 @@ impl<'a> Fan<'a> {
 }
 
 impl Place for Fan<'_> {
+    #[inline]
     fn may_meet(&self, bounds: BoundingSphere) -> bool {
         if self.slope == 0.0 {
             return may_meet(self.axis, self.range, bounds);
@@ -202,6 +205,7 @@ impl Place for Fan<'_> {
 }
 
 /// Whether a ray may meet anything within `bounds`; says yes rather too often than too rarely.
+#[inline]
 pub(super) fn may_meet(ray: Ray3d, range: f32, bounds: BoundingSphere) -> bool {
     let to_center = bounds.center - Vec3A::from(ray.origin);
     let direction = Vec3A::from(*ray.direction);

@@ -10,9 +10,10 @@ use bevy_rapier3d::{
     rapier::parry::partitioning::Bvh,
 };
 
-use super::pipeline;
+use super::{entity_of, pipeline};
 use crate::{
     history::{Beam, BoxTree},
+    hitbox::Occluder,
     trace::region::{Place as _, Region},
 };
 
@@ -51,11 +52,20 @@ enum Kind {
     /// It has come, and not moved so far.
     Fresh,
     Moving,
+    /// It is recorded as an occluder, and met as that.
+    Recorded,
+}
+
+impl Kind {
+    fn is_loose(self) -> bool {
+        matches!(self, Self::Fresh | Self::Moving)
+    }
 }
 
 /// Follows what rapier has done since the last tick.
 pub(crate) fn index_colliders(
     worlds: Query<(Entity, Ref<RapierContextSimulation>, &RapierContextColliders, &RapierRigidBodySet)>,
+    occluders: Query<(), With<Occluder>>,
     mut index: ResMut<ColliderIndex>,
 ) {
     index.0.retain(|world| worlds.contains(world.context));
@@ -66,7 +76,8 @@ pub(crate) fn index_colliders(
             index.0.len() - 1
         });
         index.0[known].followed = followed;
-        index.0[known].leaves.follow(pipeline(&simulation, colliders, bodies).bvh);
+        let is_recorded = |leaf| entity_of(&colliders.colliders, leaf).is_some_and(|entity| occluders.contains(entity));
+        index.0[known].leaves.follow(pipeline(&simulation, colliders, bodies).bvh, is_recorded);
     }
 }
 
@@ -100,21 +111,27 @@ impl Leaves {
         }
     }
 
-    fn follow(&mut self, bvh: &Bvh) {
+    fn follow(&mut self, bvh: &Bvh, is_recorded: impl Fn(u32) -> bool) {
         let Self { boxes, kinds, still, loose, refits } = self;
         let (mut known, mut has_left, mut have_moved, mut has_come) = (0, false, false, false);
         for ((key, own), kind) in
             (0..).zip(boxes.iter_mut()).zip(kinds.iter_mut()).filter(|(_, kind)| **kind != Kind::Nowhere)
         {
-            let now = box_of(bvh, key);
+            let (now, before) = (box_of(bvh, key), *kind);
+            let has_moved = now != Some(*own);
             known += u32::from(now.is_some());
-            if now != Some(*own) {
-                has_left |= *kind == Kind::Still;
-                has_come |= *kind == Kind::Still && now.is_some();
-                have_moved |= *kind != Kind::Still;
-                *kind = if now.is_some() { Kind::Moving } else { Kind::Nowhere };
-                *own = now.unwrap_or(*own);
-            }
+            *own = now.unwrap_or(BoxTree::EMPTY);
+            *kind = match before {
+                _ if now.is_none() => Kind::Nowhere,
+                // Those that stay where they are need not be asked.
+                Kind::Still if !has_moved => Kind::Still,
+                _ if is_recorded(key) => Kind::Recorded,
+                Kind::Fresh if !has_moved => Kind::Fresh,
+                _ => Kind::Moving,
+            };
+            has_left |= before == Kind::Still && *kind != Kind::Still;
+            has_come |= kind.is_loose() && !before.is_loose();
+            have_moved |= before.is_loose() && (has_moved || !kind.is_loose());
         }
         if known < bvh.leaf_count() {
             has_come = true;
@@ -125,8 +142,8 @@ impl Leaves {
                     boxes.resize(needed, BoxTree::EMPTY);
                 }
                 if kinds[leaf as usize] == Kind::Nowhere {
-                    (kinds[leaf as usize], boxes[leaf as usize]) =
-                        (Kind::Fresh, box_of(bvh, leaf).unwrap_or(BoxTree::EMPTY));
+                    kinds[leaf as usize] = if is_recorded(leaf) { Kind::Recorded } else { Kind::Fresh };
+                    boxes[leaf as usize] = box_of(bvh, leaf).unwrap_or(BoxTree::EMPTY);
                 }
             }
             let count = |kind: Kind| kinds.iter().filter(|other| **other == kind).count();
@@ -140,12 +157,11 @@ impl Leaves {
         if has_left {
             still.refit(|key| (kinds[key as usize] == Kind::Still).then(|| boxes[key as usize]));
         }
-        let is_loose = |kind: Kind| matches!(kind, Kind::Fresh | Kind::Moving);
         if has_come || *refits >= BoxTree::MOST_REFITS {
-            loose.build(|key| boxes[key as usize], of_kind(kinds, is_loose));
+            loose.build(|key| boxes[key as usize], of_kind(kinds, Kind::is_loose));
             *refits = 0;
         } else if have_moved {
-            loose.refit(|key| is_loose(kinds[key as usize]).then(|| boxes[key as usize]));
+            loose.refit(|key| kinds[key as usize].is_loose().then(|| boxes[key as usize]));
             *refits += 1;
         }
     }
