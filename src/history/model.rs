@@ -11,7 +11,7 @@ use proptest::{prelude::*, test_runner::Config};
 
 use super::{
     HistoryBuffer, Lineage, PoseStorage, RecordedHitbox, SpeedLimit,
-    write::{Retention, RigRecord},
+    write::{Retention, RigRecord, reaches},
 };
 use crate::{
     Shape, Zone,
@@ -201,6 +201,7 @@ fn play(storage: PoseStorage, start: u32, script: &[Vec<Change>]) -> (HistoryBuf
             hittable: !now.hidden,
             hitboxes: Some(&listed),
             poses: &poses,
+            reaches: &reaches(&listed),
             posing: None,
         };
         let speed_limit = SpeedLimit::new(Some(SPEED_LIMIT), Duration::from_secs(1));

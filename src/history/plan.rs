@@ -21,7 +21,9 @@ use crate::{
 pub(crate) struct RigPlan {
     /// Whether it holds.
     is_made: bool,
-    nodes: Vec<Node>,
+    steps: Vec<Step>,
+    /// One for each step with a hitbox.
+    hitboxes: Vec<PlannedHitbox>,
     /// Where those stand now that others hang on, kept for its memory.
     transforms: Vec<WorldTransform>,
     /// Entities of the rig that could not be looked at when it was made, since they were disabled.
@@ -30,15 +32,33 @@ pub(crate) struct RigPlan {
     is_same: bool,
 }
 
-/// An entity of a plan.
+/// An entity of a plan, with no more than is needed in each tick.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    entity: Entity,
+    /// The number of the one that it hangs on, among those that others hang on; [`Step::ROOT`] for the rig itself, which comes first.
+    parent: u32,
+    is_parent: bool,
+    has_transform: bool,
+    has_hitbox: bool,
+    has_offset: bool,
+    /// Of its hitbox: the scale in the world, and how far it reaches at that from its middle.
+    scale: Vec3,
+    reach: f32,
+}
+
+impl Step {
+    const ROOT: u32 = u32::MAX;
+}
+
+/// An entity of a rig.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub(super) entity: Entity,
-    /// The number of the one that it hangs on; in a plan, among those that others hang on. The rig itself, which comes first, hangs on
-    /// none here.
+    /// The number of the one that it hangs on.
     pub(super) parent: Option<u32>,
     pub(super) is_parent: bool,
-    /// Its own number among those.
+    /// Its own number among those that others hang on.
     pub(super) number: u32,
     pub(super) has_transform: bool,
     pub(super) hitbox: Option<PlannedHitbox>,
@@ -69,15 +89,27 @@ impl RigPlan {
                 nodes[parent as usize].is_parent = true;
             }
         }
-        self.nodes.clear();
+        self.steps.clear();
+        self.hitboxes.clear();
         let mut parents = 0;
         for index in 0..nodes.len() {
-            let Node { parent, is_parent, hitbox, .. } = nodes[index];
+            let Node { entity, parent, is_parent, has_transform, hitbox, .. } = nodes[index];
             nodes[index].number = parents;
             parents += u32::from(is_parent);
+            let (scale, reach) =
+                hitbox.map(|hitbox| (hitbox.scaled.0, hitbox.scaled.1.bounding_radius())).unwrap_or_default();
             if is_parent || hitbox.is_some() {
-                let parent = parent.map(|parent| nodes[parent as usize].number);
-                self.nodes.push(Node { parent, ..nodes[index] });
+                self.steps.push(Step {
+                    entity,
+                    parent: parent.map_or(Step::ROOT, |parent| nodes[parent as usize].number),
+                    is_parent,
+                    has_transform,
+                    has_hitbox: hitbox.is_some(),
+                    has_offset: hitbox.is_some_and(|hitbox| hitbox.hitbox.offset != Isometry3d::IDENTITY),
+                    scale,
+                    reach,
+                });
+                self.hitboxes.extend(hitbox);
             }
         }
         self.absent.clear();
@@ -100,11 +132,12 @@ impl RigPlan {
         root: WorldTransform,
         hitboxes: &'a mut Vec<RecordedHitbox>,
         poses: &mut Vec<Isometry3d>,
+        reaches: &mut Vec<f32>,
     ) -> Option<Option<&'a [RecordedHitbox]>> {
         // While a rig was not recorded, anything may have happened to it.
         let goes_on = history.newest().is_some_and(|newest| (0..=1).contains(&tick.since(newest)));
         self.is_made &= goes_on;
-        self.is_made = self.is_made && self.find(hierarchy, root, poses);
+        self.is_made = self.is_made && self.find(hierarchy, root, poses, reaches);
         if !self.is_made {
             return None;
         }
@@ -114,7 +147,7 @@ impl RigPlan {
         self.is_same = true;
         hitboxes.clear();
         hitboxes.extend_from_slice(history.newest_hitboxes());
-        let shapes = self.nodes.iter().filter_map(|node| Some(node.hitbox?.scaled.1));
+        let shapes = self.hitboxes.iter().map(|hitbox| hitbox.scaled.1);
         for (hitbox, shape) in hitboxes.iter_mut().zip(shapes) {
             (hitbox.shape, hitbox.is_fresh) = (shape, false);
         }
@@ -122,38 +155,55 @@ impl RigPlan {
     }
 
     /// Finds where all hitboxes stand now; false if the plan does not hold any more.
-    fn find(&mut self, hierarchy: &Hierarchy, root: WorldTransform, poses: &mut Vec<Isometry3d>) -> bool {
-        let Self { nodes, transforms, absent, is_same, .. } = self;
+    fn find(
+        &mut self,
+        hierarchy: &Hierarchy,
+        root: WorldTransform,
+        poses: &mut Vec<Isometry3d>,
+        reaches: &mut Vec<f32>,
+    ) -> bool {
+        let Self { steps, hitboxes, transforms, absent, is_same, .. } = self;
         if absent.iter().any(|entity| hierarchy.is_there(*entity)) {
             return false;
         }
         transforms.clear();
         poses.clear();
-        for node in nodes {
-            let transform = match node.parent {
-                None => root,
-                Some(parent) => {
-                    let local = hierarchy.local_if_any(node.entity);
-                    let is_there = local.is_some() || hierarchy.is_there(node.entity);
-                    if !is_there || local.is_some() != node.has_transform {
+        reaches.clear();
+        for step in steps {
+            let transform = match step.parent {
+                Step::ROOT => root,
+                parent => {
+                    let local = hierarchy.local_if_any(step.entity);
+                    let is_there = local.is_some() || hierarchy.is_there(step.entity);
+                    if !is_there || local.is_some() != step.has_transform {
                         return false;
                     }
                     transforms[parent as usize].child(&local.unwrap_or_default())
                 }
             };
-            if node.is_parent {
+            if step.is_parent {
                 transforms.push(transform);
             }
-            let Some(PlannedHitbox { hitbox, scale, scaled }) = &mut node.hitbox else { continue };
-            let world = transform.with_offset(hitbox.offset).to_transform();
-            if world.scale != scaled.0 {
-                *scaled = (world.scale, PlannedHitbox::shape_at(hitbox, scale.as_ref(), world.scale));
-                *is_same = false;
+            if !step.has_hitbox {
+                continue;
             }
-            if !world.translation.is_finite() || !world.rotation.is_finite() || !scaled.1.is_sound() {
+            let number = poses.len();
+            let world = if step.has_offset { transform.with_offset(hitboxes[number].hitbox.offset) } else { transform };
+            let world = world.to_transform();
+            if world.scale != step.scale {
+                let PlannedHitbox { hitbox, scale, scaled } = &mut hitboxes[number];
+                let shape = PlannedHitbox::shape_at(hitbox, scale.as_ref(), world.scale);
+                if !shape.is_sound() {
+                    return false;
+                }
+                *scaled = (world.scale, shape);
+                (step.scale, step.reach, *is_same) = (world.scale, shape.bounding_radius(), false);
+            }
+            if !world.translation.is_finite() || !world.rotation.is_finite() {
                 return false;
             }
             poses.push(pose::of(&world));
+            reaches.push(step.reach);
         }
         true
     }

@@ -28,6 +28,8 @@ pub(crate) struct Scratch {
     absent: Vec<Entity>,
     hitboxes: Vec<RecordedHitbox>,
     poses: Vec<Isometry3d>,
+    /// How far each hitbox reaches from its middle.
+    reaches: Vec<f32>,
     lineages: Vec<Lineage>,
     /// What hitboxes hang on, if the rig is posed by a rule.
     parts: Vec<Part>,
@@ -39,6 +41,7 @@ impl Scratch {
         self.absent.clear();
         self.hitboxes.clear();
         self.poses.clear();
+        self.reaches.clear();
         self.lineages.clear();
         self.parts.clear();
     }
@@ -144,6 +147,7 @@ impl Hierarchy<'_, '_> {
                         is_fresh: false,
                     });
                     scratch.poses.push(pose::of(&world));
+                    scratch.reaches.push(shape.bounding_radius());
                     scratch.lineages.push(lineage);
                     if ruled {
                         scratch.parts.push(self.part(entity, hitbox, root, transform, &world));
@@ -236,13 +240,14 @@ pub(crate) fn record_history(
             hittable: !unhittable,
             hitboxes: None,
             poses: &[],
+            reaches: &[],
             posing: None,
         };
-        let Scratch { hitboxes, poses, .. } = &mut *scratch;
+        let Scratch { hitboxes, poses, reaches, .. } = &mut *scratch;
         if rule.is_none()
-            && let Some(listed) = plan.follow(tick.0, &history, &hierarchy, root, hitboxes, poses)
+            && let Some(listed) = plan.follow(tick.0, &history, &hierarchy, root, hitboxes, poses, reaches)
         {
-            history.record(tick.0, &RigRecord { hitboxes: listed, poses, ..bare }, retention);
+            history.record(tick.0, &RigRecord { hitboxes: listed, poses, reaches, ..bare }, retention);
             index.put(rig, &mut history);
             continue;
         }
@@ -260,6 +265,7 @@ pub(crate) fn record_history(
         let record = RigRecord {
             hitboxes: Some(&scratch.hitboxes),
             poses: &scratch.poses,
+            reaches: &scratch.reaches,
             posing: posing.as_ref().map(|(posing, parameters)| (posing, *parameters)),
             ..bare
         };

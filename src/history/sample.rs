@@ -348,7 +348,7 @@ mod tests {
     use crate::{
         history::{
             Lineage, RecordedHitbox,
-            write::{RigRecord, tests::RETENTION},
+            write::{RigRecord, reaches, tests::RETENTION},
         },
         hitbox::Life,
     };
@@ -369,6 +369,7 @@ mod tests {
             hittable: true,
             hitboxes: Some(&hitboxes),
             poses: &poses,
+            reaches: &reaches(&hitboxes),
             posing: None,
         };
         history.record(Tick(tick), &rig, RETENTION);
@@ -454,6 +455,7 @@ mod tests {
                 hittable: true,
                 hitboxes: Some(&hitboxes),
                 poses: &poses,
+                reaches: &reaches(&hitboxes),
                 posing: None,
             };
             history.record(Tick(tick), &rig, RETENTION);

@@ -225,7 +225,7 @@ mod tests {
         Shape, Zone,
         history::{
             Lineage, RecordedHitbox,
-            write::{RigRecord, tests::RETENTION},
+            write::{RigRecord, reaches, tests::RETENTION},
         },
         hitbox::Life,
         time::ViewTime,
@@ -243,6 +243,7 @@ mod tests {
             hittable: true,
             hitboxes: Some(&hitboxes),
             poses: &poses,
+            reaches: &reaches(&hitboxes),
             posing: None,
         };
         history.record(Tick(tick), &rig, RETENTION);

@@ -24,6 +24,8 @@ pub(super) struct RigRecord<'a> {
     /// Only those whose numbers are sound; `None` if they are those of the last record.
     pub(super) hitboxes: Option<&'a [RecordedHitbox]>,
     pub(super) poses: &'a [Isometry3d],
+    /// How far each hitbox reaches from its middle.
+    pub(super) reaches: &'a [f32],
     /// The rule by which they are posed, if any, and what it needs; then their poses are not kept.
     pub(super) posing: Option<(&'a Posing, DisplayParameters)>,
 }
@@ -53,10 +55,8 @@ impl HistoryBuffer {
             }
             None => self.layouts.repeated(state, center),
         };
-        let layout = self.layouts.get(number);
-        let center = layout.center;
-        let hitboxes = rig.hitboxes.unwrap_or(&layout.hitboxes);
-        let radius = posing.map_or_else(|| radius_of(rig, hitboxes, center), Posing::reach);
+        let center = self.layouts.get(number).center;
+        let radius = posing.map_or_else(|| radius_of(rig, center), Posing::reach);
         self.widest = self.widest.max(radius);
         let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
         self.records[slot] = Record { root: (translation, rotation), radius, layout: number };
@@ -159,9 +159,14 @@ fn center_of(rig: &RigRecord) -> Vec3 {
 
 /// The radius of a ball around `center` that holds all hitboxes in any rotation of theirs, so that the blend of two such balls
 /// holds the blend of their poses.
-fn radius_of(rig: &RigRecord, hitboxes: &[RecordedHitbox], center: Vec3) -> f32 {
-    let reaches = hitboxes.iter().map(|hitbox| hitbox.shape.bounding_radius());
-    places(rig).zip(reaches).fold(0.0, |radius: f32, (place, reach)| radius.max(place.distance(center) + reach))
+fn radius_of(rig: &RigRecord, center: Vec3) -> f32 {
+    places(rig).zip(rig.reaches).fold(0.0, |radius: f32, (place, reach)| radius.max(place.distance(center) + reach))
+}
+
+/// How far hitboxes reach.
+#[cfg(test)]
+pub(super) fn reaches(hitboxes: &[RecordedHitbox]) -> Vec<f32> {
+    hitboxes.iter().map(|hitbox| hitbox.shape.bounding_radius()).collect()
 }
 
 #[cfg(test)]
@@ -198,6 +203,7 @@ pub(super) mod tests {
             hittable: true,
             hitboxes: Some(hitboxes),
             poses,
+            reaches: &reaches(hitboxes),
             posing: None,
         };
         history.record(tick, &rig, Retention { capacity, ..RETENTION });
