@@ -21,6 +21,7 @@ mod scale;
 mod screen;
 mod sustained;
 mod swing;
+mod tested;
 mod wall;
 
 use bevy::prelude::*;

@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_hindsight::{
-    AdmissionRules, CheckPolicy, DisplayedRig, PoseBasis, RejectReason, SentTicks, SnapshotPair, Tick, prelude::*,
-    test_app::TestApp,
+    AdmissionRules, Attack, Bullet, CheckPolicy, DisplayedRig, Piercing, PoseBasis, RejectReason, SentTicks,
+    SnapshotPair, Tick, prelude::*, test_app::TestApp,
 };
 use bevy_rapier3d::prelude::*;
 
@@ -74,6 +74,17 @@ fn snapshots_are_blended_as_the_client_did() {
     let rig = DisplayedRig::interpolated(runner, held(88));
     let hit = app.judge(shot(shooter, 11.0).seen_at(view(8.0)).made_of(&[rig])).unwrap();
     assert_eq!(hit.hit.pose.translation.x, 11.0);
+}
+
+/// A shot that names its target in every slot meets it once.
+#[test]
+fn who_is_named_twice_is_met_once() {
+    let (mut app, shooter, runner) = range(0.05, &[70, 80, 88, 96]);
+    let rig = DisplayedRig::interpolated(runner, pair(88, 96));
+    let bullet = Bullet::default().with_piercing(Piercing::new(10.0));
+    let shot = shot(shooter, 11.5).seen_at(view(8.0)).made_of(&[rig; 8]).with_attack(Attack::Bullet(bullet));
+    let hit = app.judge(shot).expect("the bullet goes through the ball");
+    assert_eq!(hit.evidence.rigs.iter().flatten().filter(|tested| tested.rig == runner).count(), 1);
 }
 
 /// What was tested is told of each rig near the shot, on a miss as on a hit.

@@ -97,23 +97,40 @@ pub(crate) fn report_verdicts(
     mut pierced: MessageWriter<WallPierced>,
     mut commands: Commands,
 ) {
-    for answer in verdicts.answers.drain(..) {
+    for answer in &verdicts.answers {
         match answer {
             Answer::Confirmed(hit) => {
-                confirmed.write(hit);
-                commands.trigger(hit);
+                confirmed.write(*hit);
             }
             Answer::Rejected(rejection) => {
-                rejected.write(rejection);
-                commands.trigger(rejection);
+                rejected.write(*rejection);
             }
         }
     }
+    // Verdicts are large: the whole list goes, instead of each of them.
+    let answers = core::mem::take(&mut verdicts.answers);
+    commands.queue(move |world: &mut World| trigger_all(answers, world));
     for volley in verdicts.volleys.drain(..) {
         volleys.write(volley);
         commands.trigger(volley);
     }
     pierced.write_batch(verdicts.pierced.drain(..));
+}
+
+/// Triggers each verdict on its entity, and gives the memory of the list back.
+fn trigger_all(mut answers: Vec<Answer>, world: &mut World) {
+    for mut answer in answers.drain(..) {
+        match &mut answer {
+            Answer::Confirmed(hit) => world.trigger_ref(hit),
+            Answer::Rejected(rejection) => world.trigger_ref(rejection),
+        }
+        // What observers have queued comes before the next verdict.
+        world.flush();
+    }
+    let mut verdicts = world.resource_mut::<Verdicts>();
+    // Observers may have answered more.
+    answers.append(&mut verdicts.answers);
+    verdicts.answers = answers;
 }
 
 /// Measures what became of the shots of this tick.

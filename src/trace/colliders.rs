@@ -14,13 +14,15 @@ use bevy_rapier3d::{
     },
 };
 
-use crate::history::Beam;
-
 use super::{
     filter::RewoundFilter,
     region::Region,
     wall::{Stop, Wall},
 };
+use crate::history::Beam;
+
+pub(super) use index::Leaves;
+pub(crate) use index::{ColliderIndex, index_colliders};
 
 /// A world of rapier's.
 #[derive(Clone, Copy)]
@@ -101,9 +103,6 @@ fn pipeline<'a>(
         QueryFilter::default(),
     )
 }
-
-pub(super) use index::Leaves;
-pub(crate) use index::{ColliderIndex, index_colliders};
 
 /// The collider of a leaf of rapier's tree, if it is solid and the filter lets it through.
 fn wall_of<'a>(colliders: &'a ColliderSet, leaf: u32, filter: &RewoundFilter) -> Option<Wall<'a>> {

@@ -16,11 +16,12 @@ use super::{
     filter::RewoundFilter,
     region::{Fan, Place, Region, may_meet},
     screen::{Past, Recipe, Screen, Stood},
+    tested::Tested,
 };
 use crate::{
     history::{Beam, HistoryBuffer, PosedSample, RewoundHitbox, RigIndex, Sample, SpotAt, Tombstones},
     hitbox::{LifeNumber, Rig, RigId, TargetGroups},
-    shot::{PoseBasis, RewoundRig, RewoundRigs as TestedRigs, SnapshotPair},
+    shot::{PoseBasis, RewoundRigs as TestedRigs, SnapshotPair},
     time::{Tick, ViewTime},
 };
 
@@ -58,10 +59,10 @@ pub(super) struct ShownRig {
 /// A rig that stood near a place on the screen.
 #[derive(Clone, Copy)]
 pub(super) struct NearRig<'a> {
-    rig: Entity,
-    id: RigId,
-    basis: PoseBasis,
-    view_time: ViewTime,
+    pub(super) rig: Entity,
+    pub(super) id: RigId,
+    pub(super) basis: PoseBasis,
+    pub(super) view_time: ViewTime,
     /// All hitboxes lie within.
     pub(super) rough: BoundingSphere,
     found: Found<'a>,
@@ -77,10 +78,6 @@ enum Found<'a> {
 }
 
 impl NearRig<'_> {
-    pub(super) fn rig(&self) -> Entity {
-        self.rig
-    }
-
     /// Where the rig's own entity stood.
     pub(super) fn root(&self) -> Isometry3d {
         match self.found {
@@ -403,58 +400,6 @@ impl RewoundRigs<'_, '_> {
     /// The entity itself and all above it.
     fn ancestry(&self, entity: Entity) -> impl Iterator<Item = Entity> {
         core::iter::once(entity).chain(self.parents.iter_ancestors(entity))
-    }
-}
-
-/// The rigs that something came closest to.
-pub(super) struct Tested<'a> {
-    /// With how far along the way they stood, and their roots, if those have been found already.
-    rigs: [Option<(f32, NearRig<'a>, Option<Isometry3d>)>; 4],
-    /// Their order along the way.
-    order: [usize; 4],
-    count: usize,
-    way: Ray3d,
-}
-
-impl<'a> Tested<'a> {
-    pub(super) fn new(way: Ray3d) -> Self {
-        Self { rigs: [const { None }; 4], order: [0, 1, 2, 3], count: 0, way }
-    }
-
-    pub(super) fn insert(&mut self, near: NearRig<'a>, root: Option<Isometry3d>) {
-        let along = (near.rough.center - Vec3A::from(self.way.origin)).dot(Vec3A::from(*self.way.direction));
-        let mut place = self.count;
-        while place > 0 {
-            let Some((other_along, other, _)) = &self.rigs[self.order[place - 1]] else { break };
-            let by_name = || near.id.cmp(&other.id).then(near.rig.cmp(&other.rig));
-            if !along.total_cmp(other_along).then_with(by_name).is_lt() {
-                break;
-            }
-            place -= 1;
-        }
-        if place < self.order.len() {
-            let order = &mut self.order[place..];
-            // What is the last of all makes room.
-            order.rotate_right(1);
-            self.rigs[self.order[place]] = Some((along, near, root));
-            self.count = (self.count + 1).min(self.rigs.len());
-        }
-    }
-
-    /// Those that are left, as they were tested, in the order along the way.
-    pub(super) fn rigs(&self) -> TestedRigs {
-        self.order.map(|number| {
-            let (_, near, root) = self.rigs[number].as_ref()?;
-            let NearRig { rig, view_time, basis, .. } = *near;
-            Some(RewoundRig { rig, root: root.unwrap_or_else(|| near.root()), view_time, basis })
-        })
-    }
-
-    /// How far along the way a rig can lie and still be among them.
-    fn reach(&self) -> f32 {
-        let last = self.rigs[self.order[3]].as_ref();
-        // More than rounding can be.
-        last.map_or(f32::INFINITY, |(along, ..)| along + 1e-3 + 1e-5 * along.abs())
     }
 }
 

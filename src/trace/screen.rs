@@ -114,14 +114,19 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// What the shot names, and says of what it was made on the screen.
+    /// What the shot names, and says of what it was made on the screen; each once, whatever a client sends.
     pub(super) fn named(&self) -> impl Iterator<Item = Entity> {
-        self.displayed.iter().flatten().flatten().map(|named| named.rig)
+        let slots = self.displayed.as_ref().map_or(&[][..], |displayed| displayed.as_slice());
+        let names = |slot: &Option<DisplayedRig>, rig| slot.is_some_and(|named| named.rig == rig);
+        slots.iter().enumerate().filter_map(move |(number, slot)| {
+            let rig = slot.as_ref()?.rig;
+            (!slots[..number].iter().any(|earlier| names(earlier, rig))).then_some(rig)
+        })
     }
 
     /// Whether the shot names something.
     pub(super) fn names(&self, entity: Entity) -> bool {
-        self.named().any(|named| named == entity)
+        self.displayed.iter().flatten().flatten().any(|named| named.rig == entity)
     }
 
     /// From what the pose of something is to be rebuilt: from what the shot says of it, or else from the snapshots that were
