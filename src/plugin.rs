@@ -21,7 +21,7 @@ use crate::{
     time::CurrentTick,
     trace::{
         Screens, SustainedAttacks, adopt_collider_scale, check_screens, continue_attacks, explain_verdicts,
-        fly_projectiles, index_colliders, init_occluders, is_tracing, keep_screens, record_occluders, release_trigger,
+        fly_projectiles, forget_worlds, init_occluders, is_tracing, keep_screens, record_occluders, release_trigger,
         trace_shots,
     },
 };
@@ -99,7 +99,7 @@ impl Plugin for LagCompensationPlugin {
                         adopt_collider_scale.before(record_history),
                         record_history,
                         record_occluders,
-                        index_colliders,
+                        forget_worlds,
                         forget_tombstones,
                     )
                         .in_set(LagCompensationSystems::RecordHistory),

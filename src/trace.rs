@@ -39,7 +39,7 @@ use scale::{disable_hitbox, drop_collider_scale, enable_hitbox};
 use screen::{Screen, Window};
 
 pub use answer::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose};
-pub(crate) use colliders::index_colliders;
+pub(crate) use colliders::forget_worlds;
 pub(crate) use explain::{Screens, explain_verdicts, is_tracing, keep_screens};
 pub use filter::RewoundFilter;
 pub(crate) use judge::trace_shots;

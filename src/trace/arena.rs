@@ -4,7 +4,7 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::plugin::context::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet};
 
 use super::{
-    colliders::{ColliderIndex, Colliders},
+    colliders::{ColliderIndex, Colliders, Moment},
     filter::RewoundFilter,
     occluders::{self, OccluderHistory, OccluderIndex, OccluderTombstones},
     region::{Place as _, Region},
@@ -16,7 +16,7 @@ use crate::{
     hitbox::{Occluder, Unhittable},
     policy::AdmissionRules,
     shot::{RejectReason, SentTicks},
-    time::ViewTime,
+    time::{CurrentTick, ViewTime},
 };
 
 /// The past of rigs and occluders, and the live world.
@@ -35,6 +35,7 @@ pub(crate) struct Arena<'w, 's> {
         (Entity, Ref<'static, RapierContextSimulation>, &'static RapierContextColliders, &'static RapierRigidBodySet),
     >,
     collider_index: Res<'w, ColliderIndex>,
+    tick: Res<'w, CurrentTick>,
 }
 
 impl Arena<'_, '_> {
@@ -61,8 +62,8 @@ impl Arena<'_, '_> {
 
     fn colliders(&self) -> impl Iterator<Item = Colliders<'_>> {
         self.rapier.iter().map(|(context, simulation, colliders, bodies)| {
-            let leaves = self.collider_index.of(context, &simulation);
-            Colliders { simulation: simulation.into_inner(), colliders, bodies, leaves }
+            let step = Moment::new(&simulation, self.tick.0);
+            Colliders { context, step, simulation: simulation.into_inner(), colliders, bodies }
         })
     }
 
@@ -119,7 +120,8 @@ impl Arena<'_, '_> {
         for colliders in self.colliders() {
             // Whose collider it is takes longer to find out than whether it is met.
             let stops = |stop: &Stop| !self.is_passed(stop.wall.entity, screen, filter);
-            nearest = colliders.nearest(filter, ray, range, nearest, stops);
+            let is_recorded = |entity| self.occluders.contains(entity);
+            nearest = colliders.nearest(&self.collider_index, filter, ray, range, nearest, is_recorded, stops);
         }
         let region = Region::ray(ray, nearest.map_or(range, |nearest| nearest.distance));
         self.visit_occluders(screen, filter, &region, |wall| {

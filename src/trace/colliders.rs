@@ -21,49 +21,45 @@ use super::{
 };
 use crate::history::Beam;
 
-pub(super) use index::Leaves;
-pub(crate) use index::{ColliderIndex, index_colliders};
+pub(super) use index::Moment;
+pub(crate) use index::{ColliderIndex, forget_worlds};
 
 /// A world of rapier's.
 #[derive(Clone, Copy)]
 pub(super) struct Colliders<'a> {
+    pub(super) context: Entity,
+    pub(super) step: Moment,
     pub(super) simulation: &'a RapierContextSimulation,
     pub(super) colliders: &'a RapierContextColliders,
     pub(super) bodies: &'a RapierRigidBodySet,
-    /// `None` if it tells of an earlier step than rapier does.
-    pub(super) leaves: Option<&'a Leaves>,
 }
 
 impl<'a> Colliders<'a> {
     /// Shows each collider near a region, but for sensors and disabled ones.
-    pub(super) fn visit(self, filter: &RewoundFilter, region: &Region, mut visit: impl FnMut(Wall<'a>)) {
-        let mut show = |leaf| {
-            if let Some(wall) = wall_of(&self.colliders.colliders, leaf, filter) {
-                visit(wall);
-            }
-        };
-        match self.leaves {
-            Some(leaves) => leaves.visit(region, show),
-            None => {
-                let pipeline = pipeline(self.simulation, self.colliders, self.bodies);
-                pipeline.bvh.leaves(|node| region.may_meet_node(node)).for_each(&mut show);
-            }
-        }
+    pub(super) fn visit(self, filter: &RewoundFilter, region: &Region, visit: impl FnMut(Wall<'a>)) {
+        // Whole subtrees are skipped by what has been found so far. Boxes at the very same distance are still looked at, since
+        // between equals the tree's order must not decide.
+        let leaves = self.pipeline().bvh.leaves(|node| region.may_meet_node(node));
+        leaves.filter_map(|leaf| wall_of(&self.colliders.colliders, leaf, filter)).for_each(visit);
     }
 
-    /// The first of those that `stops` lets stop the ray, or what is known to stop it already.
+    /// The first of those that `stops` lets stop the ray, or what is known to stop it already; `is_recorded` tells of entities that
+    /// are met as what they were.
     pub(super) fn nearest(
         self,
+        index: &ColliderIndex,
         filter: &RewoundFilter,
         ray: Ray3d,
         range: f32,
         known: Option<Stop<'a>>,
+        is_recorded: impl Fn(Entity) -> bool,
         stops: impl Fn(&Stop) -> bool,
     ) -> Option<Stop<'a>> {
+        let set = &self.colliders.colliders;
         let nearest = Cell::new(known);
         let reach = || nearest.get().map_or(range, |nearest| nearest.distance);
         let look_at = |leaf| {
-            let stop = wall_of(&self.colliders.colliders, leaf, filter).and_then(|wall| wall.stop(ray, reach()));
+            let stop = wall_of(set, leaf, filter).and_then(|wall| wall.stop(ray, reach()));
             let is_nearer = |stop: &Stop| nearest.get().is_none_or(|nearest| stop.cmp(&nearest).is_lt());
             let stop = stop.filter(|stop| is_nearer(stop) && stops(stop));
             if stop.is_some() {
@@ -71,37 +67,34 @@ impl<'a> Colliders<'a> {
             }
             stop
         };
-        match self.leaves {
-            Some(leaves) => leaves.visit_beam(Beam { ray, range: reach(), margin: 0.0, slope: 0.0 }, |leaf| {
+        let bvh = self.pipeline().bvh;
+        let is_recorded = |leaf| entity_of(set, leaf).is_some_and(&is_recorded);
+        if let Some(leaves) = index.leaves(self.context, self.step, bvh, is_recorded) {
+            leaves.visit_beam(Beam { ray, range: reach(), margin: 0.0, slope: 0.0 }, |leaf| {
                 look_at(leaf);
                 reach()
-            }),
-            None => {
-                let slabs = Slabs::new(ray);
-                // The walk leaves out what is as far off as what has been found. Between equals the tree's order must not decide,
-                // so that is said to be a little further off.
-                pipeline(self.simulation, self.colliders, self.bodies).bvh.find_best(
-                    reach().next_up(),
-                    |node, _| slabs.entry(node),
-                    |leaf, _| look_at(leaf).map(|stop| stop.distance.next_up()),
-                );
-            }
+            });
+        } else {
+            let slabs = Slabs::new(ray);
+            // The walk leaves out what is as far off as what has been found. Between equals the tree's order must not decide, so
+            // that is said to be a little further off.
+            bvh.find_best(
+                reach().next_up(),
+                |node, _| slabs.entry(node),
+                |leaf, _| look_at(leaf).map(|stop| stop.distance.next_up()),
+            );
         }
         nearest.get()
     }
-}
 
-fn pipeline<'a>(
-    simulation: &'a RapierContextSimulation,
-    colliders: &'a RapierContextColliders,
-    bodies: &'a RapierRigidBodySet,
-) -> QueryPipeline<'a> {
-    simulation.broad_phase.as_query_pipeline(
-        simulation.narrow_phase.query_dispatcher(),
-        &bodies.bodies,
-        &colliders.colliders,
-        QueryFilter::default(),
-    )
+    fn pipeline(self) -> QueryPipeline<'a> {
+        self.simulation.broad_phase.as_query_pipeline(
+            self.simulation.narrow_phase.query_dispatcher(),
+            &self.bodies.bodies,
+            &self.colliders.colliders,
+            QueryFilter::default(),
+        )
+    }
 }
 
 /// The collider of a leaf of rapier's tree, if it is solid and the filter lets it through.

@@ -1,35 +1,62 @@
 //! The leaves of rapier's tree once more, eight to a node.
 
-use bevy::{
-    ecs::change_detection::Tick,
-    math::{Vec3A, bounding::Aabb3d},
-    prelude::*,
-};
-use bevy_rapier3d::{
-    plugin::context::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet},
-    rapier::parry::partitioning::Bvh,
+use core::{
+    ops::Deref,
+    sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
 };
 
-use super::{entity_of, pipeline};
+use bevy::{
+    math::{Vec3A, bounding::Aabb3d},
+    platform::sync::{RwLock, RwLockReadGuard},
+    prelude::*,
+};
+use bevy_rapier3d::{plugin::context::RapierContextSimulation, rapier::parry::partitioning::Bvh};
+
 use crate::{
     history::{Beam, BoxTree},
-    hitbox::Occluder,
-    trace::region::{Place as _, Region},
+    time::Tick,
 };
 
 /// The colliders of all worlds of rapier, as its last steps left them.
 ///
-/// To ask rapier's own tree, with two boxes to a node, takes twice as long. Only boxes are kept here, and compared with rapier's in
-/// each tick; whatever else is to be known of a collider is read from rapier when a ray comes to it. If rapier has been at work since
-/// the boxes were compared, its own tree is asked.
+/// To ask rapier's own tree, with two boxes to a node, takes twice as long. Only boxes are kept here; whatever else is to be known of
+/// a collider is read from rapier when a ray comes to it. After each step, the first rays ask rapier's tree; if many follow, the boxes
+/// are compared with rapier's, which takes as long as some rays do, and from then on these here are asked.
 #[derive(Resource, Default)]
-pub(crate) struct ColliderIndex(Vec<World>);
+pub(crate) struct ColliderIndex(RwLock<Vec<World>>);
 
 struct World {
     context: Entity,
-    /// When rapier was last at work there, by Bevy's change detection.
-    followed: Tick,
+    /// What was compared last, and what was asked for last.
+    followed: Option<Moment>,
+    asked: AtomicU64,
+    /// How many rays have asked for that.
+    rays: AtomicU32,
     leaves: Leaves,
+}
+
+/// A step of rapier's, by Bevy's change detection, in a tick of the game: occluders may come and go in others, too.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::trace) struct Moment(u64);
+
+impl Moment {
+    pub(in crate::trace) fn new(simulation: &Ref<RapierContextSimulation>, tick: Tick) -> Self {
+        Self(u64::from(simulation.last_changed().get()) << 32 | u64::from(tick.0))
+    }
+}
+
+/// The leaves of a world, as long as they are looked at.
+pub(super) struct Followed<'a> {
+    worlds: RwLockReadGuard<'a, Vec<World>>,
+    number: usize,
+}
+
+impl Deref for Followed<'_> {
+    type Target = Leaves;
+
+    fn deref(&self) -> &Leaves {
+        &self.worlds[self.number].leaves
+    }
 }
 
 /// The leaves of a tree of rapier's, by its keys.
@@ -62,30 +89,56 @@ impl Kind {
     }
 }
 
-/// Follows what rapier has done since the last tick.
-pub(crate) fn index_colliders(
-    worlds: Query<(Entity, Ref<RapierContextSimulation>, &RapierContextColliders, &RapierRigidBodySet)>,
-    occluders: Query<(), With<Occluder>>,
-    mut index: ResMut<ColliderIndex>,
-) {
-    index.0.retain(|world| worlds.contains(world.context));
-    for (context, simulation, colliders, bodies) in &worlds {
-        let followed = simulation.last_changed();
-        let known = index.0.iter().position(|world| world.context == context).unwrap_or_else(|| {
-            index.0.push(World { context, followed, leaves: Leaves::default() });
-            index.0.len() - 1
+impl ColliderIndex {
+    /// Boxes that are compared in the time that a ray saves.
+    const BOXES_FOR_A_RAY: u32 = 15;
+
+    /// The leaves of a world at a moment, if that is worth it for one more ray.
+    ///
+    /// They must not be asked for again while they are looked at.
+    pub(super) fn leaves(
+        &self,
+        context: Entity,
+        now: Moment,
+        bvh: &Bvh,
+        is_recorded: impl Fn(u32) -> bool,
+    ) -> Option<Followed<'_>> {
+        let find = |worlds: &[World]| worlds.iter().position(|world| world.context == context);
+        // After a panic in another thread, rapier's own tree will do.
+        let worlds = self.0.read().ok()?;
+        let known = find(&worlds);
+        if let Some(number) = known {
+            let world = &worlds[number];
+            if world.followed == Some(now) {
+                return Some(Followed { worlds, number });
+            }
+            if world.asked.swap(now.0, Relaxed) != now.0 {
+                world.rays.store(0, Relaxed);
+            }
+            let rays = world.rays.fetch_add(1, Relaxed) + 1;
+            if rays.saturating_mul(Self::BOXES_FOR_A_RAY) < bvh.leaf_count() {
+                return None;
+            }
+        }
+        drop(worlds);
+        let mut worlds = self.0.write().ok()?;
+        let number = find(&worlds).unwrap_or_else(|| {
+            let (asked, rays) = (AtomicU64::new(now.0), AtomicU32::new(0));
+            worlds.push(World { context, followed: None, asked, rays, leaves: Leaves::default() });
+            worlds.len() - 1
         });
-        index.0[known].followed = followed;
-        let is_recorded = |leaf| entity_of(&colliders.colliders, leaf).is_some_and(|entity| occluders.contains(entity));
-        index.0[known].leaves.follow(pipeline(&simulation, colliders, bodies).bvh, is_recorded);
+        if known.is_some() && worlds[number].followed != Some(now) {
+            worlds[number].leaves.follow(bvh, is_recorded);
+            worlds[number].followed = Some(now);
+        }
+        None
     }
 }
 
-impl ColliderIndex {
-    /// The leaves of a world, unless rapier has been at work there since.
-    pub(in crate::trace) fn of(&self, context: Entity, simulation: &Ref<RapierContextSimulation>) -> Option<&Leaves> {
-        let world = self.0.iter().find(|world| world.context == context)?;
-        (world.followed == simulation.last_changed()).then_some(&world.leaves)
+/// Forgets the boxes of worlds that are no more.
+pub(crate) fn forget_worlds(worlds: Query<(), With<RapierContextSimulation>>, mut index: ResMut<ColliderIndex>) {
+    if let Ok(known) = index.0.get_mut() {
+        known.retain(|world| worlds.contains(world.context));
     }
 }
 
@@ -99,16 +152,6 @@ impl Leaves {
             reach
         });
         self.loose.visit_beam(Beam { range: reach.min(beam.range), ..beam }, visit);
-    }
-
-    /// Shows the keys of those near a region.
-    pub(super) fn visit(&self, region: &Region, mut visit: impl FnMut(u32)) {
-        for tree in [&self.still, &self.loose] {
-            region.search(tree, 0.0, |key| {
-                visit(key);
-                region.reach()
-            });
-        }
     }
 
     fn follow(&mut self, bvh: &Bvh, is_recorded: impl Fn(u32) -> bool) {
