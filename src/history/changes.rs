@@ -57,8 +57,15 @@ fn toggle<C: Component>(world: &mut World, entity: Entity, component: C) {
 
 fn apply(world: &mut World, entities: &[Entity], change: Change) {
     let number = match change {
-        Change::Move(n, _) | Change::Grow(n, _) | Change::Reshape(n, _) | Change::Scale(n, _) => n,
-        Change::Toggle(n, _) | Change::Hang(n, _) | Change::Drop(n) | Change::Despawn(n) | Change::Break(n) => n,
+        Change::Move(n, _)
+        | Change::Grow(n, _)
+        | Change::Reshape(n, _)
+        | Change::Scale(n, _)
+        | Change::Toggle(n, _)
+        | Change::Hang(n, _)
+        | Change::Drop(n)
+        | Change::Despawn(n)
+        | Change::Break(n) => n,
     };
     let Some(entity) = entities.get(number).copied().filter(|entity| world.get_entity(*entity).is_ok()) else {
         return;

@@ -437,9 +437,9 @@ mod tests {
         let mut tree = BoxTree::default();
         for rebuild in [true, false] {
             if rebuild {
-                tree.build(|number| boxes[number as usize], 0..boxes.len() as u32)
+                tree.build(|number| boxes[number as usize], 0..boxes.len() as u32);
             } else {
-                tree.refit(|number| Some(boxes[number as usize]))
+                tree.refit(|number| Some(boxes[number as usize]));
             }
             let beam = Beam { ray: Ray3d::new(Vec3::Y * 7.0, Dir3::Z), range: 50.0, margin: 0.0, slope: 0.0 };
             let mut found = visited(&tree, beam);
