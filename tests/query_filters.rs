@@ -100,3 +100,42 @@ fn the_nearest_things_are_found_however_far_off() {
     assert_eq!(cast.hit.map(|hit| (hit.rig, hit.zone)), Some((near, Zone::Head)));
     assert_eq!(cast.blocker.and_then(|wall| wall.entity), Some(wall));
 }
+
+/// `Transform::forward` and its like have such directions; and a range need not end.
+#[test]
+fn rays_along_negative_zeros_and_without_end_meet_what_others_do() {
+    let mut lane = Lane::new();
+    for (direction, range) in [(Dir3::Z, 100.0), (-Dir3::NEG_Z, 100.0), (-Dir3::NEG_Z, f32::INFINITY)] {
+        let ask = move |query: RewoundQuery| {
+            // The first rays ask rapier's own tree, later ones another.
+            let view = ViewTime::before(Tick(40), 30.0);
+            let ray = Ray3d::new(Vec3::ZERO, direction);
+            [(); 40].map(|()| query.cast_ray(view, ray, range, &RewoundFilter::new()))
+        };
+        let casts = lane.app.world_mut().run_system_once(ask).expect("it runs");
+        for cast in casts {
+            assert_eq!(cast.hit.map(|hit| hit.rig), Some(lane.near), "{direction:?}");
+            assert_eq!(cast.blocker.and_then(|wall| wall.entity), Some(lane.wall), "{direction:?}");
+        }
+    }
+}
+
+/// A game's own question may begin nowhere: nothing is met there, and nothing panics, whoever has been despawned.
+#[test]
+fn rays_that_begin_nowhere_meet_nothing() {
+    let mut lane = Lane::new();
+    for _ in 0..2 {
+        let ask = |query: RewoundQuery| {
+            let view = ViewTime::before(Tick(40), 5.0);
+            [Vec3::NAN, Vec3::INFINITY]
+                .map(|from| query.cast_ray(view, Ray3d::new(from, Dir3::Z), f32::INFINITY, &RewoundFilter::new()))
+        };
+        let casts = lane.app.world_mut().run_system_once(ask).expect("it runs");
+        assert!(casts.iter().all(|cast| cast.hit.is_none()), "{casts:?}");
+        lane.app.world_mut().despawn(lane.near);
+        lane.app.world_mut().despawn(lane.far);
+        (0..30).for_each(|_| lane.app.tick());
+        lane.near = lane.app.world_mut().spawn_empty().id();
+        lane.far = lane.app.world_mut().spawn_empty().id();
+    }
+}

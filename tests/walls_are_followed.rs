@@ -75,7 +75,7 @@ fn apply(app: &mut TestApp, walls: &mut Vec<Entity>, number: usize, change: Chan
     let wall = walls[number];
     match change {
         Change::Move(place) => {
-            app.world_mut().get_mut::<Transform>(wall).expect("it has one").translation = place.into()
+            app.world_mut().get_mut::<Transform>(wall).expect("it has one").translation = place.into();
         }
         Change::Turn(turn) => app.world_mut().get_mut::<Transform>(wall).expect("it has one").rotate_y(turn),
         Change::Reshape(kind) => *app.world_mut().get_mut::<Collider>(wall).expect("it has one") = shape(kind),

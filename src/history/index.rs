@@ -129,9 +129,10 @@ impl BoxIndex {
         records: usize,
         record: impl Fn(usize) -> Whereabout,
     ) -> bool {
-        let is_anew = self.is_anew;
         let is_new = self.keep(entity, number);
-        if (is_new || is_anew) && records > 0 {
+        // The clock may have been set back; what lies ahead will be the past of eras that are still to come.
+        let lies_ahead = || self.newest.is_some_and(|newest| record(0).tick.since(newest) > 0);
+        if records > 0 && (is_new || self.is_anew || lies_ahead()) {
             self.put(entity, number, records, true, record) || is_new
         } else {
             is_new

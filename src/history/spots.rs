@@ -127,6 +127,13 @@ impl RigIndex {
         self.runs[number].since = None;
     }
 
+    /// A history begins anew.
+    pub(super) fn forget(&mut self, history: &HistoryBuffer) {
+        if let Some(run) = history.number.and_then(|number| self.runs.get_mut(number as usize)) {
+            run.since = None;
+        }
+    }
+
     /// All have been put in.
     pub(super) fn finish(&mut self) {
         self.boxes.finish();

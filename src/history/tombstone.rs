@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::HistoryBuffer;
+use super::{HistoryBuffer, RigIndex};
 use crate::{
     config::LagCompensationConfig,
     hitbox::{Life, Rig, RigId},
@@ -38,8 +38,10 @@ pub(crate) fn bury_rig(
     config: Res<LagCompensationConfig>,
     tick: Res<CurrentTick>,
     mut tombstones: ResMut<Tombstones>,
+    mut index: ResMut<RigIndex>,
 ) {
     let Ok((mut history, mut life, id)) = histories.get_mut(removed.entity) else { return };
+    index.forget(&history);
     // If the entity becomes a rig again, that is another life.
     life.renumber();
     let mut history = core::mem::take(&mut *history);

@@ -170,10 +170,10 @@ impl BoxTree {
         let farthest = (bounds.min - Vec3A::from(origin)).abs().max((bounds.max - Vec3A::from(origin)).abs());
         let rounding = 1e-3 + 2e-5 * farthest.length().min(range) + 1e-6 * origin.abs().max_element();
         let margin = margin + rounding;
-        // For each axis: the planes that the ray meets first and last.
-        let near = [0, 1, 2].map(|axis| if direction[axis] < 0.0 { axis + 3 } else { axis });
-        let far = [0, 1, 2].map(|axis| if direction[axis] < 0.0 { axis } else { axis + 3 });
         let inverse = direction.map(|part| if part.abs() < 1e-12 { 1e12_f32.copysign(part) } else { part.recip() });
+        // For each axis: the planes that the ray meets first and last. There is a negative zero, too.
+        let near = [0, 1, 2].map(|axis| if inverse[axis] < 0.0 { axis + 3 } else { axis });
+        let far = [0, 1, 2].map(|axis| if inverse[axis] < 0.0 { axis } else { axis + 3 });
         let [near_at, far_at] = [1.0, -1.0].map(|side: f32| {
             [0, 1, 2].map(|axis| Vec4::splat(origin[axis] + side * margin * 1.0_f32.copysign(inverse[axis])))
         });
@@ -185,6 +185,10 @@ impl BoxTree {
             count -= 1;
             let (entry, child) = waiting[count];
             if entry > reach {
+                continue;
+            }
+            if child == NONE {
+                // What is free is met where the numbers of the ray are none.
                 continue;
             }
             if child & BOX != 0 {
@@ -356,7 +360,7 @@ mod tests {
 
     fn beams() -> impl Strategy<Value = Beam> {
         let origin = prop::array::uniform3(-60.0_f32..60.0);
-        let direction = prop::array::uniform3(prop_oneof![-1.0_f32..1.0, Just(0.0)]);
+        let direction = prop::array::uniform3(prop_oneof![4 => -1.0_f32..1.0, 1 => Just(0.0), 1 => Just(-0.0)]);
         (origin, direction, 0.0_f32..150.0, 0.0_f32..2.0, prop_oneof![Just(0.0), 0.0_f32..0.5]).prop_map(
             |(origin, direction, range, margin, slope)| {
                 let direction = Dir3::new(direction.into()).unwrap_or(Dir3::X);
@@ -410,6 +414,34 @@ mod tests {
             if after.len() == before.len() {
                 tree.refit(|number| Some(after[number as usize]));
                 check(&tree, &after, beam)?;
+            }
+        }
+    }
+
+    /// `Transform::forward` is such a direction.
+    #[test]
+    fn a_ray_along_negative_zeros_meets_what_lies_before_it() {
+        let boxes: Vec<_> = (1..40).map(|n| Aabb3d::new(Vec3::NEG_Z * 5.0 * n as f32, Vec3::splat(2.0))).collect();
+        let mut tree = BoxTree::default();
+        tree.build(|number| boxes[number as usize], 0..boxes.len() as u32);
+        let beam = Beam { ray: Ray3d::new(Vec3::ZERO, -Dir3::Z), range: 1e3, margin: 0.0, slope: 0.0 };
+        assert_eq!(visited(&tree, beam).len(), boxes.len());
+    }
+
+    #[test]
+    fn rays_without_numbers_show_boxes_only() {
+        for count in [0, 1, 9] {
+            let mut tree = BoxTree::default();
+            for bounds in [BoxTree::EMPTY, Aabb3d::new(Vec3::ONE, Vec3::ONE)] {
+                tree.build(|_| bounds, 0..count);
+                for (origin, range) in
+                    [(Vec3::NAN, 9.0), (Vec3::INFINITY, 9.0), (Vec3::ZERO, f32::INFINITY), (Vec3::ZERO, f32::NAN)]
+                {
+                    for slope in [0.0, 0.5] {
+                        let beam = Beam { ray: Ray3d::new(origin, Dir3::X), range, margin: 0.0, slope };
+                        assert!(visited(&tree, beam).iter().all(|number| *number < count), "{beam:?}");
+                    }
+                }
             }
         }
     }

@@ -95,9 +95,11 @@ pub(crate) fn record_occluders(
             ..default()
         };
         let history = &mut *occluder.history;
+        // With its first record may come what was known of the time before.
+        let is_first = history.len() == 0;
         history.record(tick.0, record, lineage, retention);
         let mut number = history.number;
-        index.0.put(entity, &mut number, history.len(), false, |age| history.whereabout(age));
+        index.0.put(entity, &mut number, history.len(), is_first, |age| history.whereabout(age));
         history.number = number;
     }
     // They may be enabled again before the next record.

@@ -210,7 +210,7 @@ impl RewoundRigs<'_, '_> {
             (place.may_meet(rough.grow(NEAR)) && is_met(rig, sample.is_alive(), groups)).then_some(near)
         };
         let ticks = screen.ticks();
-        let spots = self.index.at(ticks, screen.view);
+        let spots = self.index.at(ticks, screen.view).filter(|_| !screen.is_held());
         let (basis, view_time) = screen.basis();
         let way = place.beam().ray;
         let mut reach = Reach::ALL;

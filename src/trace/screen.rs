@@ -106,6 +106,11 @@ impl<'a> Screen<'a> {
         }
     }
 
+    /// Whether the newest snapshot is held, in which not all were there yet that are by now.
+    pub(super) fn is_held(&self) -> bool {
+        self.displayed.is_some() && self.around.is_some_and(|pair| pair.end.is_none())
+    }
+
     /// From what the poses of all others are rebuilt, and at which instant.
     pub(super) fn basis(&self) -> (PoseBasis, ViewTime) {
         match self.around.filter(|pair| self.displayed.is_some() && pair.end.is_some()) {
