@@ -102,7 +102,8 @@ impl BoxIndex {
         self.is_put.fill(false);
     }
 
-    /// Takes in the newest record of a history, or, if it is to be asked anew, all of them, by age. Writes the number of the history to `number`, and tells whether that is another one than before.
+    /// Takes in the newest record of a history, or, if it is to be asked anew, all of them, by age. Writes the number of the history
+    /// to `number`, and tells whether that is another one than before.
     pub(crate) fn put(
         &mut self,
         entity: Entity,
