@@ -64,7 +64,7 @@ pub struct LagCompensationConfig {
     /// Default: 4,096. Those that come later go on in the next tick, in the order of their launch; their verdicts are the same.
     ///
     /// Too low, and rockets hang in the air before they catch up, and miss if that takes longer than the history; too high, and many that are launched at once cost a long tick
-    /// (about 2 µs for each step).
+    /// (about a quarter of a microsecond for each step among 64 rigs).
     pub max_catch_up_steps: u32,
     /// Whether rigs whose [`Life`](crate::Life) has ended can be hit. Default: `false`.
     pub hit_corpses: bool,
