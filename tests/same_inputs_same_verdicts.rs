@@ -1,5 +1,7 @@
 //! The same shots give the same verdicts to the last bit, whatever the order of spawning and the number of threads.
 
+use core::ops::Range;
+
 use bevy::{
     ecs::schedule::{MultiThreadedExecutor, SingleThreadedExecutor},
     math::ops,
@@ -7,7 +9,7 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
 };
 use bevy_hindsight::{
-    RejectReason,
+    Attack, Blast, Bullet, PelletPattern, RejectReason,
     prelude::*,
     test_app::{TestApp, Verdict},
 };
@@ -72,7 +74,12 @@ fn spawn(world: &mut World, number: u32) {
     }
 }
 
-fn play(mut app: TestApp) -> Vec<Said> {
+fn play(app: TestApp) -> Vec<Said> {
+    play_shots(app, 16, 0..16).into_iter().flatten().collect()
+}
+
+/// What is said in each tick of some of so many shots.
+fn play_shots(mut app: TestApp, of: u32, fired: Range<u32>) -> Vec<Vec<Said>> {
     let world = app.world_mut();
     let mut rigs: Vec<_> =
         world.query_filtered::<(Entity, &Number), With<Rig>>().iter(world).map(|(e, n)| (e, n.0)).collect();
@@ -82,17 +89,28 @@ fn play(mut app: TestApp) -> Vec<Said> {
     let mut said = Vec::new();
     for tick in 1..TICKS {
         let now = app.now() + 1;
-        let shots = (0..16).map(|n| {
-            let sequence = tick * 16 + n;
+        let shots = fired.clone().map(|n| {
+            let sequence = tick * of + n;
             let x = ops::sin(sequence as f32) * 3.0;
             let delay = f64::from((sequence * 37 % 640).min(tick * 10)) / 10.0;
             ShotEvent::new(shooter, now, Vec3::new(x, 0.1, -2.0), Vec3::new(-0.1 * x, 0.01, 1.0))
                 .with_id(ShotId::local(sequence))
                 .seen_at(ViewTime::before(now, delay))
+                .with_attack(attack(n))
         });
-        said.extend(app.judge_all(shots).iter().map(|verdict| describe(verdict, number_of)));
+        said.push(app.judge_all(shots).iter().map(|verdict| describe(verdict, number_of)).collect());
     }
     said
+}
+
+/// Bullets, and among those with the higher numbers pellets and blasts.
+fn attack(n: u32) -> Attack {
+    let bullet = Bullet::default();
+    match n {
+        70..90 if n.is_multiple_of(5) => Attack::Bullet(bullet.with_pellets(PelletPattern::cone(8, 0.1).seeded(n))),
+        90..110 if n.is_multiple_of(5) => Attack::Blast(Blast::new(9.0).rewound()),
+        _ => Attack::Bullet(bullet),
+    }
 }
 
 fn describe(verdict: &Verdict, number_of: impl Fn(Entity) -> Option<u32>) -> Said {
@@ -115,9 +133,13 @@ fn describe(verdict: &Verdict, number_of: impl Fn(Entity) -> Option<u32>) -> Sai
     Said { sequence, reason, rig: evidence.hit.and_then(|hit| number_of(hit.rig)), bits }
 }
 
+fn init_pool() {
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(2).build());
+}
+
 #[test]
 fn spawn_order_and_threads_change_nothing() {
-    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(2).build());
+    init_pool();
     let expected = play(arena(0..RIGS, 1));
     let count = |reason| expected.iter().filter(|said| said.reason == reason).count();
     let counts = [None, Some(RejectReason::Blocked), Some(RejectReason::Missed)].map(count);
@@ -127,4 +149,17 @@ fn spawn_order_and_threads_change_nothing() {
     let shuffled = (0..RIGS).map(|n| n * 7 % RIGS);
     assert_eq!(play(arena(shuffled, 1)), expected, "spawned in another order");
     assert_eq!(play(arena(0..RIGS, 2)), expected, "on two threads");
+}
+
+/// So many shots in a tick are judged on all threads; a third of them is not.
+#[test]
+fn many_shots_are_judged_as_few_are_and_in_their_order() {
+    init_pool();
+    let thirds = [0..60, 60..120, 120..180].map(|part| play_shots(arena(0..RIGS, 1), 180, part));
+    let all = play_shots(arena(0..RIGS, 2), 180, 0..180);
+    for (tick, said) in all.into_iter().enumerate() {
+        let expected = thirds.iter().flat_map(|third| &third[tick]);
+        assert!(said.len() >= 180, "each has its verdict");
+        assert!(said.iter().eq(expected), "in tick {tick}");
+    }
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::{
     HistoryBuffer, RigPlan, forget_inserted, forget_removed,
-    record::tests::{local, nodes, parent_of, world},
+    record::tests::{nodes, spawn, world},
     record_history,
 };
 use crate::{
@@ -138,21 +138,7 @@ proptest! {
         let entities = worlds.each_mut().map(|world| {
             world.add_observer(forget_inserted);
             world.add_observer(forget_removed);
-            let mut entities: Vec<Entity> = Vec::new();
-            for (index, node) in nodes.iter().enumerate() {
-                let entity = world.spawn(local(node)).id();
-                if node.1 {
-                    world.entity_mut(entity).insert(Rig);
-                }
-                if node.2 {
-                    world.entity_mut(entity).insert(Hitbox::ball(0.5));
-                }
-                if let Some(parent) = parent_of(index, node) {
-                    world.entity_mut(entity).insert(ChildOf(entities[parent]));
-                }
-                entities.push(entity);
-            }
-            entities
+            spawn(world, &nodes)
         });
         prop_assert_eq!(&entities[0], &entities[1]);
         let systems = worlds.each_mut().map(|world| world.register_system(record_history));

@@ -342,7 +342,7 @@ pub(super) mod tests {
         prop::collection::vec(node, 1..24)
     }
 
-    pub(crate) fn local((_, _, _, uneven, place, turn): &Node) -> Transform {
+    fn local((_, _, _, uneven, place, turn): &Node) -> Transform {
         let [x, y, z] = *turn;
         let scale = if *uneven { Vec3::new(1.0, 2.0, 0.5) } else { Vec3::splat(1.5) };
         Transform::from_translation((*place).into())
@@ -351,8 +351,26 @@ pub(super) mod tests {
     }
 
     /// The parent of a node: none, or one before it.
-    pub(crate) fn parent_of(index: usize, node: &Node) -> Option<usize> {
+    fn parent_of(index: usize, node: &Node) -> Option<usize> {
         (node.0 % (index + 1)).checked_sub(1)
+    }
+
+    pub(crate) fn spawn(world: &mut World, nodes: &[Node]) -> Vec<Entity> {
+        let mut entities: Vec<Entity> = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            let entity = world.spawn(local(node)).id();
+            if node.1 {
+                world.entity_mut(entity).insert(Rig);
+            }
+            if node.2 {
+                world.entity_mut(entity).insert(Hitbox::ball(0.5));
+            }
+            if let Some(parent) = parent_of(index, node) {
+                world.entity_mut(entity).insert(ChildOf(entities[parent]));
+            }
+            entities.push(entity);
+        }
+        entities
     }
 
     proptest! {
@@ -361,20 +379,7 @@ pub(super) mod tests {
         #[test]
         fn hitboxes_belong_to_the_nearest_rig_and_stand_where_the_hierarchy_puts_them(nodes in nodes()) {
             let mut world = world();
-            let mut entities: Vec<Entity> = Vec::new();
-            for (index, node) in nodes.iter().enumerate() {
-                let entity = world.spawn(local(node)).id();
-                if node.1 {
-                    world.entity_mut(entity).insert(Rig);
-                }
-                if node.2 {
-                    world.entity_mut(entity).insert(Hitbox::ball(0.5));
-                }
-                if let Some(parent) = parent_of(index, node) {
-                    world.entity_mut(entity).insert(ChildOf(entities[parent]));
-                }
-                entities.push(entity);
-            }
+            let entities = spawn(&mut world, &nodes);
             world.run_system_once(record_history).expect("it runs");
 
             let in_world = |index: usize| {
