@@ -7,7 +7,7 @@ use bevy::{
 
 use super::{
     poses::Places,
-    tree::{Beam, lanes},
+    tree::{Beam, each_axis, lanes},
 };
 
 /// A beam in the space of a rig, with the hitboxes that are blended there.
@@ -57,13 +57,12 @@ impl<'a> Sieve<'a> {
     /// One bit for each of a group that may be near.
     #[inline]
     fn near(&self, group: usize) -> u32 {
-        let axes = [0, 1, 2];
         let [from, to] = [self.from[group], self.to[group]];
-        let way = axes.map(|axis| from[axis] + (to[axis] - from[axis]) * self.t - Vec4::splat(self.origin[axis]));
-        let direction = axes.map(|axis| Vec4::splat(self.direction[axis]));
+        let way = each_axis(|axis| from[axis] + (to[axis] - from[axis]) * self.t - Vec4::splat(self.origin[axis]));
+        let direction = each_axis(|axis| Vec4::splat(self.direction[axis]));
         let dot = |a: [Vec4; 3], b: [Vec4; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
         let along = dot(way, direction).max(Vec4::ZERO).min(Vec4::splat(self.range));
-        let off = axes.map(|axis| way[axis] - direction[axis] * along);
+        let off = each_axis(|axis| way[axis] - direction[axis] * along);
         let radius = self.radii[group];
         let reach = radius + self.margin + (along + radius) * self.slope;
         // Less than nothing stays so.

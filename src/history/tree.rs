@@ -1,5 +1,6 @@
 //! Boxes in a tree, eight to a node: a look at a few of them tells what a ray cannot meet.
 
+use arrayvec::ArrayVec;
 use bevy::{
     math::{Vec3A, Vec4, bounding::Aabb3d},
     prelude::*,
@@ -138,11 +139,10 @@ impl BoxTree {
 
     /// Shows the boxes that meet another one.
     pub(crate) fn visit_box(&self, met: Aabb3d, mut visit: impl FnMut(u32)) {
-        let mut waiting = [0; WAITING];
-        let mut count = usize::from(!self.nodes.is_empty());
-        while count > 0 {
-            count -= 1;
-            let node = &self.nodes[waiting[count] as usize];
+        let mut waiting = ArrayVec::<u32, WAITING>::new();
+        waiting.extend(self.bounds.map(|_| 0));
+        while let Some(node) = waiting.pop() {
+            let node = &self.nodes[node as usize];
             for half in 0..2 {
                 let meets = |axis: usize| {
                     let above = node.planes[axis][half].cmple(Vec4::splat(met.max[axis]));
@@ -153,10 +153,7 @@ impl BoxTree {
                         // All that is free lies within a box without end.
                         NONE => {}
                         child if child & BOX != 0 => visit(child & !BOX),
-                        child => {
-                            waiting[count] = child;
-                            count += 1;
-                        }
+                        child => waiting.push(child),
                     }
                 }
             }
@@ -172,18 +169,16 @@ impl BoxTree {
         let margin = margin + rounding;
         let inverse = direction.map(|part| if part.abs() < 1e-12 { 1e12_f32.copysign(part) } else { part.recip() });
         // For each axis: the planes that the ray meets first and last. There is a negative zero, too.
-        let near = [0, 1, 2].map(|axis| if inverse[axis] < 0.0 { axis + 3 } else { axis });
-        let far = [0, 1, 2].map(|axis| if inverse[axis] < 0.0 { axis } else { axis + 3 });
-        let [near_at, far_at] = [1.0, -1.0].map(|side: f32| {
-            [0, 1, 2].map(|axis| Vec4::splat(origin[axis] + side * margin * 1.0_f32.copysign(inverse[axis])))
-        });
-        let inverse = inverse.to_array().map(Vec4::splat);
+        let near = each_axis(|axis| if inverse[axis] < 0.0 { axis + 3 } else { axis });
+        let far = each_axis(|axis| if inverse[axis] < 0.0 { axis } else { axis + 3 });
+        let towards = Vec3::ONE.copysign(inverse) * margin;
+        let near_at = each_axis(|axis| Vec4::splat((origin + towards)[axis]));
+        let far_at = each_axis(|axis| Vec4::splat((origin - towards)[axis]));
+        let inverse = each_axis(|axis| Vec4::splat(inverse[axis]));
         let mut reach = range;
-        let mut waiting = [(0.0_f32, 0_u32); WAITING];
-        let mut count = 1;
-        while count > 0 {
-            count -= 1;
-            let (entry, child) = waiting[count];
+        let mut waiting = ArrayVec::<(f32, u32), WAITING>::new();
+        waiting.push((0.0, 0));
+        while let Some((entry, child)) = waiting.pop() {
             if entry > reach {
                 continue;
             }
@@ -196,7 +191,7 @@ impl BoxTree {
                 continue;
             }
             let node = &self.nodes[child as usize];
-            let first = count;
+            let first = waiting.len();
             let mut entries = [0.0; 8];
             let mut met = 0;
             for half in 0..2 {
@@ -211,7 +206,7 @@ impl BoxTree {
                     };
                     let furthest = along(0) + along(1) + along(2) + Vec4::splat(2.0 * margin);
                     // As in a ball of that size; an empty box stays empty.
-                    let widening = furthest.clamp(Vec4::ZERO, Vec4::splat(range.min(EDGE))) * slope;
+                    let widening = furthest.clamp(Vec4::ZERO, Vec4::splat(range.max(0.0).min(EDGE))) * slope;
                     for axis in 0..3 {
                         near_at[axis] += widening.copysign(inverse[axis]);
                         far_at[axis] -= widening.copysign(inverse[axis]);
@@ -227,13 +222,12 @@ impl BoxTree {
             for lane in lanes(met) {
                 // The nearest one is taken next, and so comes last.
                 let entry = entries[lane % 8];
-                let mut place = count;
+                let mut place = waiting.len();
+                waiting.push((entry, node.children[lane % 8]));
                 while place > first && waiting[place - 1].0 < entry {
-                    waiting[place] = waiting[place - 1];
+                    waiting.swap(place - 1, place);
                     place -= 1;
                 }
-                waiting[place] = (entry, node.children[lane % 8]);
-                count += 1;
             }
         }
     }
@@ -261,6 +255,12 @@ impl Node {
         let greatest = |axis: usize| self.planes[axis][0].max(self.planes[axis][1]).max_element();
         Aabb3d { min: Vec3A::new(least(0), least(1), least(2)), max: Vec3A::new(greatest(3), greatest(4), greatest(5)) }
     }
+}
+
+/// What holds for X, Y and Z. (The compiler leaves `map` of arrays out of line, and calls it.)
+#[inline(always)]
+pub(super) fn each_axis<T>(of: impl Fn(usize) -> T) -> [T; 3] {
+    [of(0), of(1), of(2)]
 }
 
 /// The numbers of the bits that are set.
