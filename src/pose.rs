@@ -55,7 +55,7 @@ pub(crate) enum WorldTransform {
 impl WorldTransform {
     /// The world transform of a child of the entity that stands at `self`.
     #[inline]
-    pub(crate) fn child(self, local: &Transform) -> Self {
+    pub(crate) fn child(&self, local: &Transform) -> Self {
         match self {
             Self::Plain(parent) if is_even(parent.scale) || local.rotation == Quat::IDENTITY => {
                 Self::Plain(Transform {
@@ -64,9 +64,18 @@ impl WorldTransform {
                     scale: parent.scale * local.scale,
                 })
             }
-            Self::Plain(parent) => Self::Sheared(parent.compute_affine() * local.compute_affine()),
-            Self::Sheared(parent) => Self::Sheared(parent * local.compute_affine()),
+            _ => self.sheared_child(local),
         }
+    }
+
+    /// Few figures have any, and so it is kept out of the way of all others.
+    #[cold]
+    fn sheared_child(&self, local: &Transform) -> Self {
+        let parent = match self {
+            Self::Plain(parent) => parent.compute_affine(),
+            Self::Sheared(parent) => *parent,
+        };
+        Self::Sheared(parent * local.compute_affine())
     }
 
     /// The world transform of what is fixed to the entity.
@@ -86,6 +95,7 @@ impl WorldTransform {
     }
 }
 
+#[cold]
 fn unshear(affine: Affine3A) -> Transform {
     let [x, y, z] = [affine.x_axis, affine.y_axis, affine.z_axis];
     let scale = Vec3::new(x.length(), y.length(), z.length());

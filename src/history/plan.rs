@@ -22,17 +22,18 @@ pub(crate) struct RigPlan {
     /// Whether it holds.
     is_made: bool,
     steps: Vec<Step>,
-    /// One for each step with a hitbox.
+    /// One for each step with a hitbox; and how far each of them reaches from its middle.
     hitboxes: Vec<PlannedHitbox>,
-    /// Where those stand now that others hang on, kept for its memory.
-    transforms: Vec<WorldTransform>,
+    reaches: Vec<f32>,
+    /// The scale of all hitboxes in the world, if it is the same.
+    scale: Option<Vec3>,
     /// Entities of the rig that could not be looked at when it was made, since they were disabled.
     absent: Vec<Entity>,
     /// Whether all hitboxes have the shapes of the last record.
     is_same: bool,
 }
 
-/// An entity of a plan, with no more than is needed in each tick.
+/// An entity of a plan, with no more than is needed in each tick: most of the time of recording is spent waiting for memory.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     entity: Entity,
@@ -42,9 +43,6 @@ struct Step {
     has_transform: bool,
     has_hitbox: bool,
     has_offset: bool,
-    /// Of its hitbox: the scale in the world, and how far it reaches at that from its middle.
-    scale: Vec3,
-    reach: f32,
 }
 
 impl Step {
@@ -91,13 +89,12 @@ impl RigPlan {
         }
         self.steps.clear();
         self.hitboxes.clear();
+        self.reaches.clear();
         let mut parents = 0;
         for index in 0..nodes.len() {
             let Node { entity, parent, is_parent, has_transform, hitbox, .. } = nodes[index];
             nodes[index].number = parents;
             parents += u32::from(is_parent);
-            let (scale, reach) =
-                hitbox.map(|hitbox| (hitbox.scaled.0, hitbox.scaled.1.bounding_radius())).unwrap_or_default();
             if is_parent || hitbox.is_some() {
                 self.steps.push(Step {
                     entity,
@@ -106,15 +103,26 @@ impl RigPlan {
                     has_transform,
                     has_hitbox: hitbox.is_some(),
                     has_offset: hitbox.is_some_and(|hitbox| hitbox.hitbox.offset != Isometry3d::IDENTITY),
-                    scale,
-                    reach,
                 });
                 self.hitboxes.extend(hitbox);
+                self.reaches.extend(hitbox.map(|hitbox| hitbox.scaled.1.bounding_radius()));
             }
         }
         self.absent.clear();
         self.absent.extend_from_slice(absent);
         (self.is_made, self.is_same) = (true, false);
+        self.compare_scales();
+    }
+
+    fn compare_scales(&mut self) {
+        let mut scales = self.hitboxes.iter().map(|hitbox| hitbox.scaled.0);
+        let first = scales.next();
+        self.scale = first.filter(|first| scales.all(|scale| scale == *first));
+    }
+
+    /// How far each hitbox reaches from its middle.
+    pub(super) fn reaches(&self) -> &[f32] {
+        &self.reaches
     }
 
     /// It does not hold any more.
@@ -132,12 +140,12 @@ impl RigPlan {
         root: WorldTransform,
         hitboxes: &'a mut Vec<RecordedHitbox>,
         poses: &mut Vec<Isometry3d>,
-        reaches: &mut Vec<f32>,
+        transforms: &mut Vec<WorldTransform>,
     ) -> Option<Option<&'a [RecordedHitbox]>> {
         // While a rig was not recorded, anything may have happened to it.
         let goes_on = history.newest().is_some_and(|newest| (0..=1).contains(&tick.since(newest)));
         self.is_made &= goes_on;
-        self.is_made = self.is_made && self.find(hierarchy, root, poses, reaches);
+        self.is_made = self.is_made && self.find(hierarchy, root, poses, transforms);
         if !self.is_made {
             return None;
         }
@@ -145,6 +153,7 @@ impl RigPlan {
             return Some(None);
         }
         self.is_same = true;
+        self.compare_scales();
         hitboxes.clear();
         hitboxes.extend_from_slice(history.newest_hitboxes());
         let shapes = self.hitboxes.iter().map(|hitbox| hitbox.scaled.1);
@@ -160,26 +169,24 @@ impl RigPlan {
         hierarchy: &Hierarchy,
         root: WorldTransform,
         poses: &mut Vec<Isometry3d>,
-        reaches: &mut Vec<f32>,
+        transforms: &mut Vec<WorldTransform>,
     ) -> bool {
-        let Self { steps, hitboxes, transforms, absent, is_same, .. } = self;
+        let Self { steps, hitboxes, reaches, scale: common, absent, is_same, .. } = self;
         if absent.iter().any(|entity| hierarchy.is_there(*entity)) {
             return false;
         }
         transforms.clear();
         poses.clear();
-        reaches.clear();
         for step in steps {
             let transform = match step.parent {
                 Step::ROOT => root,
-                parent => {
-                    let local = hierarchy.local_if_any(step.entity);
-                    let is_there = local.is_some() || hierarchy.is_there(step.entity);
-                    if !is_there || local.is_some() != step.has_transform {
-                        return false;
+                parent => match hierarchy.local_if_any(step.entity) {
+                    Some(local) if step.has_transform => transforms[parent as usize].child(local),
+                    None if !step.has_transform && hierarchy.is_there(step.entity) => {
+                        transforms[parent as usize].child(&Transform::IDENTITY)
                     }
-                    transforms[parent as usize].child(&local.unwrap_or_default())
-                }
+                    _ => return false,
+                },
             };
             if step.is_parent {
                 transforms.push(transform);
@@ -190,20 +197,20 @@ impl RigPlan {
             let number = poses.len();
             let world = if step.has_offset { transform.with_offset(hitboxes[number].hitbox.offset) } else { transform };
             let world = world.to_transform();
-            if world.scale != step.scale {
+            if world.scale != common.unwrap_or_else(|| hitboxes[number].scaled.0) {
                 let PlannedHitbox { hitbox, scale, scaled } = &mut hitboxes[number];
                 let shape = PlannedHitbox::shape_at(hitbox, scale.as_ref(), world.scale);
                 if !shape.is_sound() {
                     return false;
                 }
                 *scaled = (world.scale, shape);
-                (step.scale, step.reach, *is_same) = (world.scale, shape.bounding_radius(), false);
+                (*common, reaches[number], *is_same) = (None, shape.bounding_radius(), false);
             }
-            if !world.translation.is_finite() || !world.rotation.is_finite() {
+            let pose = pose::of(&world);
+            if !pose.translation.is_finite() || !pose.rotation.is_finite() {
                 return false;
             }
-            poses.push(pose::of(&world));
-            reaches.push(step.reach);
+            poses.push(pose);
         }
         true
     }

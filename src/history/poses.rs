@@ -7,6 +7,8 @@ use bevy::{
     prelude::*,
 };
 
+use super::tree::each_axis;
+
 /// How exactly poses are remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub enum PoseStorage {
@@ -148,24 +150,27 @@ impl PoseStore {
         }
     }
 
-    /// Writes poses from the beginning of a group on.
-    pub(super) fn write_all(&mut self, start: usize, poses: impl ExactSizeIterator<Item = Isometry3d>, frame: Frame) {
+    /// Writes poses relative to a root, from the beginning of a group on.
+    pub(super) fn write_all(&mut self, start: usize, poses: &[Isometry3d], root: Isometry3d, frame: Frame) {
         match self {
             Self::Full { places, rotations } => {
-                let last = poses.len().saturating_sub(1);
-                let (places, rotations) = (&mut places[start / Self::GROUP..], &mut rotations[start..]);
-                let mut group = [Vec3A::ZERO; Self::GROUP];
-                for ((number, pose), rotation) in poses.enumerate().zip(rotations) {
-                    *rotation = pose.rotation;
-                    group[number % Self::GROUP] = pose.translation;
-                    if number % Self::GROUP == Self::GROUP - 1 || number == last {
-                        let [a, b, c, d] = group;
-                        let axes = [0, 1, 2];
-                        places[number / Self::GROUP] = axes.map(|axis| Vec4::new(a[axis], b[axis], c[axis], d[axis]));
+                let places = &mut places[start / Self::GROUP..];
+                let rotations = &mut rotations[start..];
+                let groups = poses.chunks(Self::GROUP).zip(rotations.chunks_mut(Self::GROUP));
+                for (places, (poses, rotations)) in places.iter_mut().zip(groups) {
+                    let mut group = [Vec3A::ZERO; Self::GROUP];
+                    for (pose, (place, rotation)) in poses.iter().zip(group.iter_mut().zip(rotations)) {
+                        let relative = root.inverse_mul(*pose);
+                        (*place, *rotation) = (relative.translation, relative.rotation);
                     }
+                    let [a, b, c, d] = group;
+                    *places = each_axis(|axis| Vec4::new(a[axis], b[axis], c[axis], d[axis]));
                 }
             }
-            Self::Compact { .. } => (start..).zip(poses).for_each(|(index, pose)| self.write(index, pose, frame)),
+            Self::Compact { .. } => {
+                let relative = poses.iter().map(|pose| root.inverse_mul(*pose));
+                (start..).zip(relative).for_each(|(index, pose)| self.write(index, pose, frame));
+            }
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Scratch {
     poses: Vec<Isometry3d>,
     /// How far each hitbox reaches from its middle.
     reaches: Vec<f32>,
+    /// Where those stand that others hang on.
+    transforms: Vec<WorldTransform>,
     lineages: Vec<Lineage>,
     /// What hitboxes hang on, if the rig is posed by a rule.
     parts: Vec<Part>,
@@ -74,11 +76,12 @@ pub(crate) struct Hierarchy<'w, 's> {
 
 impl Hierarchy<'_, '_> {
     fn local(&self, entity: Entity) -> Transform {
-        self.local_if_any(entity).unwrap_or_default()
+        self.local_if_any(entity).copied().unwrap_or_default()
     }
 
-    pub(super) fn local_if_any(&self, entity: Entity) -> Option<Transform> {
-        self.transforms.get(entity).ok().copied()
+    #[inline]
+    pub(super) fn local_if_any(&self, entity: Entity) -> Option<&Transform> {
+        self.transforms.get(entity).ok()
     }
 
     /// Whether an entity exists, and is not disabled.
@@ -243,11 +246,11 @@ pub(crate) fn record_history(
             reaches: &[],
             posing: None,
         };
-        let Scratch { hitboxes, poses, reaches, .. } = &mut *scratch;
+        let Scratch { hitboxes, poses, transforms, .. } = &mut *scratch;
         if rule.is_none()
-            && let Some(listed) = plan.follow(tick.0, &history, &hierarchy, root, hitboxes, poses, reaches)
+            && let Some(listed) = plan.follow(tick.0, &history, &hierarchy, root, hitboxes, poses, transforms)
         {
-            history.record(tick.0, &RigRecord { hitboxes: listed, poses, reaches, ..bare }, retention);
+            history.record(tick.0, &RigRecord { hitboxes: listed, poses, reaches: plan.reaches(), ..bare }, retention);
             index.put(rig, &mut history);
             continue;
         }

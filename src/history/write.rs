@@ -64,8 +64,7 @@ impl HistoryBuffer {
             self.parameters.resize(self.ring.capacity(), DisplayParameters::default());
             self.parameters[slot] = parameters;
         }
-        let relative = poses.iter().map(|pose| rig.root.inverse_mul(*pose));
-        self.poses.write_all(slot * self.stride, relative, Frame { center, radius });
+        self.poses.write_all(slot * self.stride, poses, rig.root, Frame { center, radius });
         self.forget_layouts();
     }
 
