@@ -97,16 +97,8 @@ pub(crate) fn report_verdicts(
     mut pierced: MessageWriter<WallPierced>,
     mut commands: Commands,
 ) {
-    for answer in &verdicts.answers {
-        match answer {
-            Answer::Confirmed(hit) => {
-                confirmed.write(*hit);
-            }
-            Answer::Rejected(rejection) => {
-                rejected.write(*rejection);
-            }
-        }
-    }
+    confirmed.write_batch(verdicts.answers().filter_map(Result::ok).copied());
+    rejected.write_batch(verdicts.answers().filter_map(Result::err).copied());
     // Verdicts are large: the whole list goes, instead of each of them.
     let answers = core::mem::take(&mut verdicts.answers);
     commands.queue(move |world: &mut World| trigger_all(answers, world));
@@ -119,14 +111,15 @@ pub(crate) fn report_verdicts(
 
 /// Triggers each verdict on its entity, and gives the memory of the list back.
 fn trigger_all(mut answers: Vec<Answer>, world: &mut World) {
-    for mut answer in answers.drain(..) {
-        match &mut answer {
+    for answer in &mut answers {
+        match answer {
             Answer::Confirmed(hit) => world.trigger_ref(hit),
             Answer::Rejected(rejection) => world.trigger_ref(rejection),
         }
         // What observers have queued comes before the next verdict.
         world.flush();
     }
+    answers.clear();
     let mut verdicts = world.resource_mut::<Verdicts>();
     // Observers may have answered more.
     answers.append(&mut verdicts.answers);
