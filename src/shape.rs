@@ -13,6 +13,8 @@ use bevy::{
 use serde::{Deserialize, Serialize};
 
 use ray::{cast_at_ball, cast_at_capsule, cast_at_cuboid};
+
+pub(crate) use ray::PreciseRay;
 pub use sector::Sector;
 
 /// The shape of a hitbox, centred on its own origin. All lengths are in metres; one that is negative, infinite or not a number
@@ -105,8 +107,11 @@ impl Shape {
     /// assert_eq!(ball.cast_ray(pose, ray, 9.0), None);
     /// ```
     pub fn cast_ray(self, pose: Isometry3d, ray: Ray3d, range: f32) -> Option<f32> {
-        let direction = ray.direction.as_dvec3().normalize();
-        let distance = self.cast(pose, ray.origin.as_dvec3(), direction)? as f32;
+        self.cast_precisely(pose, &ray.into(), range)
+    }
+
+    pub(crate) fn cast_precisely(self, pose: Isometry3d, ray: &PreciseRay, range: f32) -> Option<f32> {
+        let distance = self.cast(pose, ray.origin, ray.direction)? as f32;
         (distance <= range).then_some(distance)
     }
 

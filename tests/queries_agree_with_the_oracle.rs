@@ -285,6 +285,8 @@ fn ask(
             0..=3 => {
                 let cast = query.cast_ray(view, ray, RANGE, &filter);
                 assert!(cast.evidence.remembered);
+                let first = cast.victim().map(Met::Hitbox).or(cast.blocker.map(Met::Wall));
+                assert_eq!(query.cast_ray_first(view, ray, RANGE, &filter), first);
                 let hit = cast.hit.map(|hit| (hit.hitbox, hit.distance));
                 met[0] += u32::from(check_first(hit, &hitboxes, RANGE, RAY, by_ray, &context));
                 check_first(blocker_of(cast.blocker), &walls, RANGE, RAY, by_ray, &context);

@@ -1,7 +1,7 @@
 //! Questions to the past meet what their filter lets through, and say where nothing is remembered.
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
-use bevy_hindsight::{RewoundFilter, RewoundQuery, Tick, prelude::*, test_app::TestApp};
+use bevy_hindsight::{Met, RewoundFilter, RewoundQuery, Shape, Tick, prelude::*, test_app::TestApp};
 use bevy_rapier3d::prelude::*;
 
 /// At tick 40, along Z: a rig with a head before its chest at 5, another one at 8, and a wall of group 1 at 12.
@@ -36,8 +36,12 @@ impl Lane {
         filter: impl Fn(RewoundFilter<'static>) -> RewoundFilter<'static> + Send + Sync + 'static,
     ) -> (Option<(Entity, Zone)>, Option<Entity>) {
         let cast = self.app.world_mut().run_system_once(move |query: RewoundQuery| {
-            let ray = Ray3d::new(Vec3::ZERO, Dir3::Z);
-            query.cast_ray(ViewTime::at(Tick(10)), ray, 50.0, &filter(RewoundFilter::new()))
+            let (view, ray, filter) =
+                (ViewTime::at(Tick(10)), Ray3d::new(Vec3::ZERO, Dir3::Z), filter(RewoundFilter::new()));
+            let cast = query.cast_ray(view, ray, 50.0, &filter);
+            let first = cast.victim().map(Met::Hitbox).or(cast.blocker.map(Met::Wall));
+            assert_eq!(query.cast_ray_first(view, ray, 50.0, &filter), first);
+            cast
         });
         let cast = cast.expect("the question can be asked");
         (cast.hit.map(|hit| (hit.rig, hit.zone)), cast.blocker.and_then(|wall| wall.entity))
@@ -120,6 +124,31 @@ fn rays_along_negative_zeros_and_without_end_meet_what_others_do() {
     }
 }
 
+/// The wall stands behind everyone, before everyone, and around the first head; rays begin before all, in the head, and in the chest.
+#[test]
+fn what_is_met_first_is_the_victim_or_else_the_blocker_and_in_a_tie_the_wall() {
+    let mut lane = Lane::new();
+    let (near, far, wall) = (lane.near, lane.far, lane.wall);
+    for (tick, z, expected) in
+        [(60, 12.0, [near, near, near, far]), (70, 2.0, [wall, near, near, far]), (80, 4.0, [wall, wall, near, far])]
+    {
+        lane.app.world_mut().get_mut::<Transform>(wall).expect("it has one").translation.z = z;
+        lane.app.run_to(Tick(tick));
+        let ask = move |query: RewoundQuery| {
+            let (view, filter) = (ViewTime::before(Tick(tick), 0.5), RewoundFilter::new());
+            [0.0, 3.9, 5.0, 6.0].map(|from| {
+                let ray = Ray3d::new(Vec3::Z * from, Dir3::Z);
+                let cast = query.cast_ray(view, ray, 50.0, &filter);
+                let first = query.cast_ray_first(view, ray, 50.0, &filter);
+                assert_eq!(first, cast.victim().map(Met::Hitbox).or(cast.blocker.map(Met::Wall)));
+                first.and_then(|met| met.hitbox().map(|hit| hit.rig).or(met.entity()))
+            })
+        };
+        let first = lane.app.world_mut().run_system_once(ask).expect("it runs");
+        assert_eq!(first, expected.map(Some), "the wall at {z}");
+    }
+}
+
 /// A game's own question may begin nowhere: nothing is met there, and nothing panics, whoever has been despawned.
 #[test]
 fn rays_that_begin_nowhere_meet_nothing() {
@@ -137,5 +166,37 @@ fn rays_that_begin_nowhere_meet_nothing() {
         (0..30).for_each(|_| lane.app.tick());
         lane.near = lane.app.world_mut().spawn_empty().id();
         lane.far = lane.app.world_mut().spawn_empty().id();
+    }
+}
+
+/// A game may have computed a range wrongly. One who has gone is held against the ray by other means than those who are there.
+#[test]
+fn ranges_that_are_less_than_nothing_or_no_numbers_meet_nothing_and_panic_nowhere() {
+    let mut lane = Lane::new();
+    lane.app.world_mut().resource_mut::<LagCompensationConfig>().tombstones = true;
+    let near = lane.near;
+    lane.app.world_mut().despawn(near);
+    lane.app.run_to(Tick(42));
+    for range in [-1.0, f32::NAN, f32::NEG_INFINITY] {
+        let ask = move |query: RewoundQuery| {
+            let (filter, view) = (RewoundFilter::new(), ViewTime::at(Tick(30)));
+            // From within a hitbox, too.
+            for from in [0.0, 5.0, 8.0] {
+                let from = Vec3::Z * from;
+                let ray = Ray3d::new(from, Dir3::Z);
+                let cast = query.cast_ray(view, ray, range, &filter);
+                assert!(cast.hit.is_none() && cast.blocker.is_none(), "{cast:?}");
+                assert_eq!(query.cast_ray_first(view, ray, range, &filter), None);
+                let mut crossings = Vec::new();
+                query.cast_ray_all(view, ray, range, &filter, &mut crossings);
+                assert!(crossings.is_empty(), "{crossings:?}");
+                let ball = Shape::Ball { radius: 0.1 };
+                let cast = query.cast_shape(view, ball, Isometry3d::from_translation(from), Dir3::Z, range, &filter);
+                assert!(cast.hit.is_none() && cast.blocker.is_none(), "{cast:?}");
+                let near = query.closest_point(view, from, range, &filter);
+                assert!(near.hit.is_none() && near.blocker.is_none(), "{near:?}");
+            }
+        };
+        lane.app.world_mut().run_system_once(ask).expect("it runs");
     }
 }

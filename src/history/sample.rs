@@ -8,7 +8,7 @@ use bevy::{
     prelude::*,
 };
 
-use super::{Beam, HistoryBuffer, RecordedHitbox, layout::Layout, poses::Poses, posing::Posing, sieve::Sieve};
+use super::{Beam, HistoryBuffer, RecordedHitbox, SpotAt, layout::Layout, poses::Poses, posing::Posing, sieve::Sieve};
 use crate::{
     hitbox::{DisplayParameters, LifeNumber, Zone},
     pose::{interpolate, interpolate_place},
@@ -127,6 +127,15 @@ impl HistoryBuffer {
             Blend { older, newer, ..blend }
         };
         Some(Sample { history: self, blend, root, parameters })
+    }
+
+    /// The rig where a look into a list has told that it was.
+    pub(crate) fn sample_at(&self, spot: SpotAt) -> Sample<'_> {
+        #[cfg(test)]
+        SAMPLES.set(SAMPLES.get() + 1);
+        let [older, newer] = spot.ages.map(|age| self.ring.slot(age));
+        // Both are of one layout, and so of one segment.
+        self.blended(if spot.t > 0.0 { Blend { older, newer, t: spot.t } } else { Blend::held(older) })
     }
 
     /// The age of the record of this very tick.

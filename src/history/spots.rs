@@ -45,6 +45,8 @@ struct Spot {
 pub(crate) struct SpotsAt<'a> {
     runs: &'a [Run],
     start: Tick,
+    /// How old the records of the two ticks are.
+    ages: [usize; 2],
     from: &'a [Spot],
     to: &'a [Spot],
     t: f32,
@@ -53,9 +55,11 @@ pub(crate) struct SpotsAt<'a> {
 /// Where a rig was then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpotAt<'a> {
+    /// How old the records are that it is blended from, in the rig's own history, too; and the way from one to the other.
+    pub(super) ages: [usize; 2],
+    pub(super) t: f32,
     from: &'a Spot,
     to: &'a Spot,
-    t: f32,
     is_alive: bool,
 }
 
@@ -152,9 +156,9 @@ impl RigIndex {
             return None;
         }
         // Who has been there in all ticks since has no gaps, and so no others matter.
-        let spots = |age: i32| &*self.spots[self.ring.slot(age as usize)];
-        let (from, to) = (spots(age_of_start), spots(age_of_end));
-        Some(SpotsAt { runs: &self.runs, start, from, to, t: view.part_between(start, end) })
+        let ages = [age_of_start as usize, age_of_end as usize];
+        let [from, to] = ages.map(|age| &*self.spots[self.ring.slot(age)]);
+        Some(SpotsAt { runs: &self.runs, start, ages, from, to, t: view.part_between(start, end) })
     }
 }
 
@@ -165,7 +169,7 @@ impl<'a> SpotsAt<'a> {
         let Run { since, is_alive, .. } = *self.runs.get(number)?;
         let is_known = self.start.since(since?) >= 0;
         let (from, to) = (self.from.get(number)?, self.to.get(number)?);
-        is_known.then_some(SpotAt { from, to, t: self.t, is_alive })
+        is_known.then_some(SpotAt { ages: self.ages, t: self.t, from, to, is_alive })
     }
 }
 

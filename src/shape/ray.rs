@@ -3,7 +3,25 @@
 //! These compute in `f64` from `f32` data. Coordinates of an arena and the size of a hand differ by four orders of magnitude, and
 //! single precision loses up to half a millimetre of a hit 200 m away.
 
-use bevy::math::DVec3;
+use bevy::{
+    math::{DVec3, Ray3d},
+    prelude::Deref,
+};
+
+/// A ray that is held against many solids.
+#[derive(Clone, Copy, Deref)]
+pub(crate) struct PreciseRay {
+    #[deref]
+    ray: Ray3d,
+    pub(super) origin: DVec3,
+    pub(super) direction: DVec3,
+}
+
+impl From<Ray3d> for PreciseRay {
+    fn from(ray: Ray3d) -> Self {
+        Self { ray, origin: ray.origin.as_dvec3(), direction: ray.direction.as_dvec3().normalize() }
+    }
+}
 
 /// First hit of a ray with the ball of `radius` around the origin.
 pub(super) fn cast_at_ball(origin: DVec3, direction: DVec3, radius: f64) -> Option<f64> {

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     hitbox::{Occluder, Unhittable},
     policy::AdmissionRules,
+    shape::PreciseRay,
     shot::{RejectReason, SentTicks},
     time::{CurrentTick, ViewTime},
 };
@@ -116,16 +117,17 @@ impl Arena<'_, '_> {
         if !filter.walls {
             return None;
         }
+        let precise = PreciseRay::from(ray);
         let mut nearest: Option<Stop> = None;
         for colliders in self.colliders() {
             // Whose collider it is takes longer to find out than whether it is met.
             let stops = |stop: &Stop| !self.is_passed(stop.wall.entity, screen, filter);
             let is_recorded = |entity| self.occluders.contains(entity);
-            nearest = colliders.nearest(&self.collider_index, filter, ray, range, nearest, is_recorded, stops);
+            nearest = colliders.nearest(&self.collider_index, filter, &precise, range, nearest, is_recorded, stops);
         }
         let region = Region::ray(ray, nearest.map_or(range, |nearest| nearest.distance));
         self.visit_occluders(screen, filter, &region, |wall| {
-            if let Some(stop) = wall.stop(ray, region.reach())
+            if let Some(stop) = wall.stop(&precise, region.reach())
                 && nearest.is_none_or(|nearest| stop.cmp(&nearest).is_lt())
             {
                 region.shrink(stop.distance);

@@ -9,13 +9,13 @@ use bevy_rapier3d::rapier::{
     prelude::Ray,
 };
 
-use crate::shape::Shape;
+use crate::shape::{PreciseRay, Shape};
 
 /// The distance at which the ray meets the solid shape, if that is at most `range`.
 ///
 /// Parry 0.30 casts rays at capsules by an iterative method that is up to 16 mm wrong; those, alone or within a compound,
 /// are left to [`Shape::cast_ray`]. Shapes that it does not know (cylinders, cones, convex hulls, meshes) are parry's.
-pub(super) fn cast_at(shape: &dyn ParryShape, pose: &Pose, ray: Ray3d, range: f32) -> Option<f32> {
+pub(super) fn cast_at(shape: &dyn ParryShape, pose: &Pose, ray: &PreciseRay, range: f32) -> Option<f32> {
     if let TypedShape::Compound(compound) = shape.as_typed_shape() {
         let parts = compound.shapes().iter();
         return parts
@@ -23,10 +23,10 @@ pub(super) fn cast_at(shape: &dyn ParryShape, pose: &Pose, ray: Ray3d, range: f3
             .min_by(f32::total_cmp);
     }
     match known_shape(shape, pose) {
-        Some((shape, pose)) => shape.cast_ray(pose, ray, range),
+        Some((shape, pose)) => shape.cast_precisely(pose, ray, range),
         None => {
             // Of meshes, parry finds only what is nearer than the range.
-            let distance = shape.cast_ray(pose, &parry_ray(ray), range.next_up(), true);
+            let distance = shape.cast_ray(pose, &parry_ray(**ray), range.next_up(), true);
             distance.filter(|distance| *distance <= range)
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn exit_of(shape: &dyn ParryShape, pose: &Pose, ray: Ray3d, entry: f3
             loop {
                 let parts = compound.shapes().iter().map(|(offset, part)| (part.as_ref(), *pose * *offset));
                 let further = parts.filter_map(|(part, pose)| {
-                    let part_entry = cast_at(part, &pose, ray, exit)?;
+                    let part_entry = cast_at(part, &pose, &ray.into(), exit)?;
                     Some(exit_of(part, &pose, ray, part_entry))
                 });
                 let furthest = further.fold(exit, f32::max);
@@ -117,7 +117,7 @@ pub(super) fn exit_of(shape: &dyn ParryShape, pose: &Pose, ray: Ray3d, entry: f3
             let bounds = shape.compute_bounding_sphere(pose);
             let beyond = (bounds.center() - ray.origin).dot(*ray.direction) + bounds.radius() + 1.0;
             let back = Ray3d::new(ray.get_point(beyond), -ray.direction);
-            cast_at(shape, pose, back, beyond).map_or(entry, |distance| (beyond - distance).max(entry))
+            cast_at(shape, pose, &back.into(), beyond).map_or(entry, |distance| (beyond - distance).max(entry))
         }
         _ => {
             // A mesh is a surface: what lies behind it reaches to the next one.

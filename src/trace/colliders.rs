@@ -19,7 +19,7 @@ use super::{
     region::Region,
     wall::{Stop, Wall},
 };
-use crate::history::Beam;
+use crate::{history::Beam, shape::PreciseRay};
 
 pub(super) use index::Moment;
 pub(crate) use index::{ColliderIndex, forget_worlds};
@@ -49,7 +49,7 @@ impl<'a> Colliders<'a> {
         self,
         index: &ColliderIndex,
         filter: &RewoundFilter,
-        ray: Ray3d,
+        ray: &PreciseRay,
         range: f32,
         known: Option<Stop<'a>>,
         is_recorded: impl Fn(Entity) -> bool,
@@ -70,12 +70,12 @@ impl<'a> Colliders<'a> {
         let bvh = self.pipeline().bvh;
         let is_recorded = |leaf| entity_of(set, leaf).is_some_and(&is_recorded);
         if let Some(leaves) = index.leaves(self.context, self.step, bvh, is_recorded) {
-            leaves.visit_beam(Beam { ray, range: reach(), margin: 0.0, slope: 0.0 }, |leaf| {
+            leaves.visit_beam(Beam { ray: **ray, range: reach(), margin: 0.0, slope: 0.0 }, |leaf| {
                 look_at(leaf);
                 reach()
             });
         } else {
-            let slabs = Slabs::new(ray);
+            let slabs = Slabs::new(**ray);
             // The walk leaves out what is as far off as what has been found. Between equals the tree's order must not decide, so
             // that is said to be a little further off.
             bvh.find_best(

@@ -9,7 +9,7 @@ use super::{
     filter::RewoundFilter,
     query::RewoundQuery,
     region::{Region, may_meet},
-    rigs::{NEAR, Reach, ShownRig},
+    rigs::{NEAR, Notes, Reach, ShownRig},
     screen::Screen,
     wall::Wall,
 };
@@ -147,21 +147,27 @@ impl RewoundQuery<'_, '_> {
     ) -> (Vec<TracedHitbox>, Vec<TracedOccluder>) {
         let along = |place: Vec3| (place - ray.origin).dot(*ray.direction);
         let mut hitboxes: Vec<((f32, RigId), TracedHitbox)> = Vec::new();
-        self.arena.rigs.visit_near(screen, &self.with_defaults(filter), &Region::ray(ray, range), |near| {
-            let Some((rig, sample)) = self.arena.rigs.show(near, screen) else { return Reach::ALL };
-            if !may_meet(ray, range, sample.bounds().grow(NEAR)) {
-                return Reach::ALL;
-            }
-            let live = now.and_then(|now| self.live(&rig, now));
-            let key = (along(sample.root().translation.into()), rig.id);
-            hitboxes.extend(sample.hitboxes().map(|hitbox| {
-                let live = live.and_then(|live| live.hitboxes().find(|live| live.entity == hitbox.entity));
-                let live = live.map(|live| live.pose);
-                let (shape, pose) = (hitbox.shape, hitbox.pose);
-                (key, TracedHitbox { rig: rig.rig, hitbox: hitbox.entity, zone: hitbox.zone, shape, pose, live })
-            }));
-            Reach::ALL
-        });
+        self.arena.rigs.visit_near(
+            screen,
+            &self.with_defaults(filter),
+            &Region::ray(ray, range),
+            Notes::Kept,
+            |near| {
+                let (rig, sample) = near.show();
+                if !may_meet(ray, range, sample.bounds().grow(NEAR)) {
+                    return Reach::ALL;
+                }
+                let live = now.and_then(|now| self.live(&rig, now));
+                let key = (along(sample.root().translation.into()), rig.id);
+                hitboxes.extend(sample.hitboxes().map(|hitbox| {
+                    let live = live.and_then(|live| live.hitboxes().find(|live| live.entity == hitbox.entity));
+                    let live = live.map(|live| live.pose);
+                    let (shape, pose) = (hitbox.shape, hitbox.pose);
+                    (key, TracedHitbox { rig: rig.rig, hitbox: hitbox.entity, zone: hitbox.zone, shape, pose, live })
+                }));
+                Reach::ALL
+            },
+        );
         // Those of one rig stay in their order.
         hitboxes.sort_by(|((a, id), hitbox), ((b, other_id), other)| {
             a.total_cmp(b).then(id.cmp(other_id)).then(hitbox.rig.cmp(&other.rig))

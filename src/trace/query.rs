@@ -73,6 +73,36 @@ impl RewoundQuery<'_, '_> {
         self.cast_ray_on(&self.screen(view), ray, range, filter)
     }
 
+    /// What a ray of `range` metres meets first, a hitbox or a wall; in a tie the wall.
+    ///
+    /// That is the [`victim`](RewoundCast::victim) that [`cast_ray`](Self::cast_ray) finds, or else its blocker, to the last bit. But
+    /// nothing is looked for behind walls, nor who came close, and so it takes about half the time.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_hindsight::{Met, RewoundFilter, RewoundQuery, prelude::*};
+    ///
+    /// /// Whether a guard saw the intruder's face, a quarter of a second ago.
+    /// fn saw_face(query: &RewoundQuery, now: Tick, eyes: Vec3, face: Vec3, guard: Entity) -> bool {
+    ///     let Ok((direction, distance)) = Dir3::new_and_length(face - eyes) else { return true };
+    ///     let (view, filter) = (ViewTime::before(now, 16.0), RewoundFilter::new().fired_by(guard));
+    ///     let first = query.cast_ray_first(view, Ray3d::new(eyes, direction), distance + 0.2, &filter);
+    ///     first.is_some_and(|met| met.hitbox().is_some_and(|hit| hit.zone == Zone::Head))
+    /// }
+    /// # fn is_system(query: RewoundQuery) { let _ = saw_face(&query, Tick(0), Vec3::ZERO, Vec3::Z, Entity::PLACEHOLDER); }
+    /// # bevy::ecs::system::assert_is_system(is_system);
+    /// ```
+    pub fn cast_ray_first(&self, view: ViewTime, ray: Ray3d, range: f32, filter: &RewoundFilter) -> Option<Met> {
+        let (screen, filter) = (self.screen(view), self.with_defaults(filter));
+        let wall = self.arena.nearest_wall(&screen, ray, range, &filter);
+        let reach = wall.map_or(range, |wall| wall.distance);
+        let nearest = self.arena.rigs.nearest_hit(&screen, ray, reach, &filter);
+        match nearest.filter(|nearest| wall.is_none_or(|wall| nearest.distance < wall.distance)) {
+            Some(nearest) => Some(Met::Hitbox(self.hit_by_ray(&nearest, ray))),
+            None => wall.map(|wall| Met::Wall(wall.blocker(ray))),
+        }
+    }
+
     /// All hitboxes and walls on a ray of `range` metres, in the order in which it goes into them, put into `found` after
     /// clearing it. Between equals, walls come first.
     ///
@@ -245,8 +275,9 @@ impl RewoundQuery<'_, '_> {
             found(number, Crossing { met, entry: nearest.distance, exit });
         });
         for (number, ray) in fan.rays.iter().enumerate() {
+            let precise = (*ray).into();
             self.arena.visit_walls(screen, filter, &Region::ray(*ray, fan.range), |wall| {
-                if let Some(stop) = wall.stop(*ray, fan.range) {
+                if let Some(stop) = wall.stop(&precise, fan.range) {
                     let (met, entry) = (Met::Wall(stop.blocker(*ray)), stop.distance);
                     found(number, Crossing { met, entry, exit: stop.exit(*ray) });
                 }

@@ -62,7 +62,7 @@ impl Region {
 
     /// Around a ball on its way along `ray`.
     pub(super) fn sweep(ray: Ray3d, radius: f32, range: f32) -> Self {
-        let ball = |center: Vec3| BoundingSphere::new(center, radius * 1.001 + 1e-3).aabb_3d();
+        let ball = |center: Vec3| BoundingSphere::new(center, (radius * 1.001 + 1e-3).max(0.0)).aabb_3d();
         Self::Box(ball(ray.origin).merge(&ball(ray.get_point(range))))
     }
 
@@ -176,9 +176,9 @@ impl Place for Fan<'_> {
         // Within the ball, the fan is nowhere wider than at its far side.
         let direction = Vec3A::from(*self.axis.direction);
         let along = to_center.dot(direction);
-        let widest = self.slope * (along + bounds.radius()).clamp(0.0, self.range);
+        let widest = self.slope * within(along + bounds.radius(), self.range);
         let radius = bounds.radius() + widest + 1e-3 + 1e-5 * along.abs();
-        let off = to_center - direction * along.clamp(0.0, self.range);
+        let off = to_center - direction * within(along, self.range);
         off.length_squared() <= radius * radius
     }
 
@@ -204,12 +204,18 @@ impl Place for Fan<'_> {
     }
 }
 
+/// What lies nearest to a place on the way of a ray. (`clamp` panics if the range is less than nothing, or not a number.)
+#[inline]
+fn within(along: f32, range: f32) -> f32 {
+    along.max(0.0).min(range)
+}
+
 /// Whether a ray may meet anything within `bounds`; says yes rather too often than too rarely.
 #[inline]
 pub(super) fn may_meet(ray: Ray3d, range: f32, bounds: BoundingSphere) -> bool {
     let to_center = bounds.center - Vec3A::from(ray.origin);
     let direction = Vec3A::from(*ray.direction);
-    let along = to_center.dot(direction).clamp(0.0, range);
+    let along = within(to_center.dot(direction), range);
     // Rounding in `f32` grows with the distance; this is more than it can be.
     let radius = bounds.radius() + 1e-3 + 1e-5 * along;
     (to_center - direction * along).length_squared() <= radius * radius

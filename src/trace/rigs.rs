@@ -21,6 +21,7 @@ use super::{
 use crate::{
     history::{Beam, HistoryBuffer, PosedSample, RewoundHitbox, RigIndex, Sample, SpotAt, Tombstones},
     hitbox::{LifeNumber, Rig, RigId, TargetGroups},
+    shape::PreciseRay,
     shot::{PoseBasis, RewoundRigs as TestedRigs, SnapshotPair},
     time::{Tick, ViewTime},
 };
@@ -40,7 +41,6 @@ pub(crate) struct RewoundRigs<'w, 's> {
         (Entity, &'static HistoryBuffer, Option<&'static RigId>, Option<&'static TargetGroups>),
         With<Rig>,
     >,
-    labels: Query<'w, 's, (Option<&'static RigId>, Option<&'static TargetGroups>), With<Rig>>,
     rigs: Query<'w, 's, (), With<Rig>>,
     parents: Query<'w, 's, &'static ChildOf>,
     index: Res<'w, RigIndex>,
@@ -72,16 +72,52 @@ pub(super) struct NearRig<'a> {
 #[derive(Clone, Copy)]
 enum Found<'a> {
     /// A look into a list has told where it stood.
-    Spot(SpotAt<'a>),
+    Spot(SpotAt<'a>, &'a HistoryBuffer),
     /// Its history has been asked.
     Sample(Sample<'a>),
 }
 
-impl NearRig<'_> {
+impl<'a> NearRig<'a> {
+    /// The rig as the screen showed it, with its past.
+    pub(super) fn show(&self) -> (ShownRig, Sample<'a>) {
+        let sample = match self.found {
+            Found::Sample(sample) => sample,
+            Found::Spot(spot, history) => history.sample_at(spot),
+        };
+        (ShownRig { rig: self.rig, life: sample.life(), basis: self.basis, id: self.id }, sample)
+    }
+
+    /// Shows the hitboxes that a ray may meet. The rig is posed only once, for the first ray that comes close.
+    fn visit_on_ray(
+        &self,
+        posed: &OnceCell<(ShownRig, PosedSample<'a>)>,
+        filter: &RewoundFilter,
+        ray: Ray3d,
+        reach: f32,
+        mut visit: impl FnMut(ShownRig, RewoundHitbox),
+    ) {
+        if !may_meet(ray, reach, self.rough) {
+            return;
+        }
+        let (rig, posed) = posed.get_or_init(|| {
+            let (rig, sample) = self.show();
+            (rig, sample.posed_at(self.root()))
+        });
+        if may_meet(ray, reach, posed.bounds()) {
+            let beam = Beam { ray, range: reach, margin: 0.0, slope: 0.0 };
+            let is_near = |bounds: BoundingSphere| may_meet(ray, reach, bounds);
+            posed.visit_near(beam, is_near, |hitbox| {
+                if filter.meets_zone(hitbox.zone) {
+                    visit(*rig, hitbox);
+                }
+            });
+        }
+    }
+
     /// Where the rig's own entity stood.
     pub(super) fn root(&self) -> Isometry3d {
         match self.found {
-            Found::Spot(spot) => spot.root(),
+            Found::Spot(spot, _) => spot.root(),
             Found::Sample(sample) => sample.root(),
         }
     }
@@ -111,6 +147,13 @@ impl Reach {
     fn furthest(self) -> f32 {
         self.met.max(self.noted)
     }
+}
+
+/// Whether rigs are looked for that nothing meets, since the answer is to tell of all that come close.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Notes {
+    Kept,
+    None,
 }
 
 /// A shooter, whose own rigs are not met.
@@ -181,13 +224,14 @@ impl RewoundRigs<'_, '_> {
         self.histories.get(rig).ok().map(|(_, history, ..)| history).or_else(gone)
     }
 
-    /// Shows each rig that the filter lets through, and whose rough bounds come near a place, once. One that was not there then is not
-    /// shown. What `visit` returns tells how far from the origin of the place it is still worth it.
+    /// Shows each rig that the filter lets through, and that may be met at a place or is to be noted around it, once. One that was
+    /// not there then is not shown. What `visit` returns tells how far from the origin of the place it is still worth it.
     pub(super) fn visit_near<'a>(
         &'a self,
         screen: &Screen,
         filter: &RewoundFilter,
         place: &impl Place,
+        notes: Notes,
         mut visit: impl FnMut(NearRig<'a>) -> Reach,
     ) {
         let own = filter.shooter.map(|shooter| self.own(shooter));
@@ -195,6 +239,7 @@ impl RewoundRigs<'_, '_> {
             let is_hidden = filter.corpses == Some(false) && !is_alive;
             !is_hidden && filter.meets_rig(rig, groups) && !own.is_some_and(|own| own.is_one_with(rig, self))
         };
+        let around = if notes == Notes::Kept { NEAR } else { 0.0 };
         // Those of which a look into a list does not tell enough.
         let ask = |rig, history: &'a HistoryBuffer, id: Option<&RigId>, groups| {
             let (sample, basis, view_time) = rebuild(history, screen.recipe(rig, history))?;
@@ -207,14 +252,14 @@ impl RewoundRigs<'_, '_> {
                 rough,
                 found: Found::Sample(sample),
             };
-            (place.may_meet(rough.grow(NEAR)) && is_met(rig, sample.is_alive(), groups)).then_some(near)
+            (place.may_meet(rough.grow(around)) && is_met(rig, sample.is_alive(), groups)).then_some(near)
         };
         let ticks = screen.ticks();
         let spots = self.index.at(ticks, screen.view).filter(|_| !screen.is_held());
         let (basis, view_time) = screen.basis();
         let way = place.beam().ray;
         let mut reach = Reach::ALL;
-        place.search_past(self.index.boxes(), ticks, NEAR, |number, rig| {
+        place.search_past(self.index.boxes(), ticks, around, |number, rig| {
             if screen.names(rig) {
                 return reach.furthest();
             }
@@ -222,13 +267,13 @@ impl RewoundRigs<'_, '_> {
                 Some(spot) => {
                     let rough = spot.rough();
                     let along = (rough.center - Vec3A::from(way.origin)).dot(Vec3A::from(*way.direction));
-                    let is_noted = along - rough.radius() <= reach.noted;
+                    let is_noted = notes == Notes::Kept && along - rough.radius() <= reach.noted;
                     let bounds = if is_noted { rough.grow(NEAR) } else { spot.tight().grow(FAN_ROUNDING) };
-                    let label = || self.labels.get(rig).ok();
-                    let label = Some(bounds).filter(|bounds| place.may_meet(*bounds)).and_then(|_| label());
-                    label.filter(|(_, groups)| is_met(rig, spot.is_alive(), *groups)).map(|(id, _)| {
+                    let asked =
+                        Some(rig).filter(|_| place.may_meet(bounds)).and_then(|rig| self.histories.get(rig).ok());
+                    asked.filter(|(.., groups)| is_met(rig, spot.is_alive(), *groups)).map(|(_, history, id, _)| {
                         let id = id.copied().unwrap_or_default();
-                        NearRig { rig, id, basis, view_time, rough, found: Found::Spot(spot) }
+                        NearRig { rig, id, basis, view_time, rough, found: Found::Spot(spot, history) }
                     })
                 }
                 None => {
@@ -250,19 +295,6 @@ impl RewoundRigs<'_, '_> {
         }
     }
 
-    /// A rig as the screen showed it, with its past.
-    pub(super) fn show<'a>(&'a self, near: NearRig<'a>, screen: &Screen) -> Option<(ShownRig, Sample<'a>)> {
-        let NearRig { rig, id, basis, .. } = near;
-        let sample = match near.found {
-            Found::Sample(sample) => sample,
-            Found::Spot(_) => {
-                let (_, history, ..) = self.histories.get(rig).ok()?;
-                rebuild(history, screen.recipe(rig, history))?.0
-            }
-        };
-        Some((ShownRig { rig, life: sample.life(), basis, id }, sample))
-    }
-
     /// Who a shooter's own rigs are.
     fn own(&self, shooter: Entity) -> Own {
         Own { shooter, is_alone: self.parents.get(shooter).is_err() }
@@ -277,13 +309,13 @@ impl RewoundRigs<'_, '_> {
         nearest: &mut [Option<Nearest>],
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        self.visit_near(screen, filter, fan, |near| {
+        self.visit_near(screen, filter, fan, Notes::Kept, |near| {
             // No ray need look behind what it has met.
             let reach_of = |nearest: &Option<Nearest>| nearest.map_or(fan.range, |nearest| nearest.distance);
             let posed = OnceCell::new();
             for (ray, nearest) in fan.rays.iter().zip(nearest.iter_mut()) {
                 let reach = reach_of(nearest);
-                self.visit_on_ray(near, &posed, screen, filter, *ray, reach, |rig, hitbox| {
+                near.visit_on_ray(&posed, filter, *ray, reach, |rig, hitbox| {
                     let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, *ray, reach_of(nearest)) else { return };
                     let found = Nearest { rig, hitbox, distance };
                     if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
@@ -291,10 +323,34 @@ impl RewoundRigs<'_, '_> {
                     }
                 });
             }
-            tested.insert(near, posed.get().and_then(|posed| Some(posed.as_ref()?.1.root())));
+            tested.insert(near, posed.get().map(|(_, posed)| posed.root()));
             Reach { met: nearest.iter().map(reach_of).fold(0.0, f32::max), noted: tested.reach() }
         });
         tested.rigs()
+    }
+
+    /// The nearest hitbox on a ray.
+    pub(super) fn nearest_hit(
+        &self,
+        screen: &Screen,
+        ray: Ray3d,
+        range: f32,
+        filter: &RewoundFilter,
+    ) -> Option<Nearest> {
+        let (region, precise) = (Region::ray(ray, range), PreciseRay::from(ray));
+        let mut nearest: Option<Nearest> = None;
+        self.visit_near(screen, filter, &region, Notes::None, |near| {
+            near.visit_on_ray(&OnceCell::new(), filter, ray, region.reach(), |rig, hitbox| {
+                let Some(distance) = hitbox.shape.cast_precisely(hitbox.pose, &precise, region.reach()) else { return };
+                let found = Nearest { rig, hitbox, distance };
+                if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
+                    region.shrink(distance);
+                    nearest = Some(found);
+                }
+            });
+            Reach { met: region.reach(), noted: 0.0 }
+        });
+        nearest
     }
 
     /// Shows all hitboxes on the rays of a fan: the number of the ray, where it goes in, and how many metres from its origin it
@@ -307,11 +363,11 @@ impl RewoundRigs<'_, '_> {
         mut found: impl FnMut(usize, Nearest, f32),
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        self.visit_near(screen, filter, fan, |near| {
+        self.visit_near(screen, filter, fan, Notes::Kept, |near| {
             tested.insert(near, None);
             let posed = OnceCell::new();
             for (number, ray) in fan.rays.iter().enumerate() {
-                self.visit_on_ray(near, &posed, screen, filter, *ray, fan.range, |rig, hitbox| {
+                near.visit_on_ray(&posed, filter, *ray, fan.range, |rig, hitbox| {
                     if let Some((distance, exit)) = hitbox.shape.cross_ray(hitbox.pose, *ray, fan.range) {
                         found(number, Nearest { rig, hitbox, distance }, exit);
                     }
@@ -320,33 +376,6 @@ impl RewoundRigs<'_, '_> {
             Reach { met: fan.range, noted: tested.reach() }
         });
         tested.rigs()
-    }
-
-    /// Shows the hitboxes of a rig that a ray may meet. The rig is posed only once, for the first ray that comes close.
-    fn visit_on_ray<'a>(
-        &'a self,
-        near: NearRig<'a>,
-        posed: &OnceCell<Option<(ShownRig, PosedSample<'a>)>>,
-        screen: &Screen,
-        filter: &RewoundFilter,
-        ray: Ray3d,
-        reach: f32,
-        mut visit: impl FnMut(ShownRig, RewoundHitbox),
-    ) {
-        if !may_meet(ray, reach, near.rough) {
-            return;
-        }
-        let pose = || self.show(near, screen).map(|(rig, sample)| (rig, sample.posed_at(near.root())));
-        let Some((rig, posed)) = posed.get_or_init(pose) else { return };
-        if may_meet(ray, reach, posed.bounds()) {
-            let beam = Beam { ray, range: reach, margin: 0.0, slope: 0.0 };
-            let is_near = |bounds: BoundingSphere| may_meet(ray, reach, bounds);
-            posed.visit_near(beam, is_near, |hitbox| {
-                if filter.meets_zone(hitbox.zone) {
-                    visit(*rig, hitbox);
-                }
-            });
-        }
     }
 
     /// Shows all hitboxes in a region.
@@ -358,9 +387,9 @@ impl RewoundRigs<'_, '_> {
         tested: &mut Tested<'a>,
         mut visit: impl FnMut(ShownRig, RewoundHitbox),
     ) {
-        self.visit_near(screen, filter, region, |near| {
+        self.visit_near(screen, filter, region, Notes::Kept, |near| {
             tested.insert(near, None);
-            let Some((rig, sample)) = self.show(near, screen) else { return Reach::ALL };
+            let (rig, sample) = near.show();
             let posed = sample.posed();
             if region.may_meet(posed.bounds()) {
                 posed.visit_near(

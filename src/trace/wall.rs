@@ -12,7 +12,10 @@ use bevy_rapier3d::rapier::{
 };
 
 use super::cast::{cast_at, cmp_places, contact_normal, exit_of, isometry, known_shape, normal_of, parry_shape};
-use crate::{shape::Shape, shot::Blocker};
+use crate::{
+    shape::{PreciseRay, Shape},
+    shot::Blocker,
+};
 
 #[derive(Clone, Copy)]
 pub(super) struct Wall<'a> {
@@ -33,7 +36,7 @@ pub(super) struct Stop<'a> {
 
 impl<'a> Wall<'a> {
     /// Where a ray meets it.
-    pub(super) fn stop(self, ray: Ray3d, range: f32) -> Option<Stop<'a>> {
+    pub(super) fn stop(self, ray: &PreciseRay, range: f32) -> Option<Stop<'a>> {
         let distance = cast_at(self.shape, &self.pose, ray, range)?;
         Some(Stop { wall: self, distance })
     }

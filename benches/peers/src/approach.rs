@@ -34,8 +34,10 @@ pub trait Approach {
 pub enum Kind {
     /// [`hindsight::ByMessages`].
     Messages,
-    /// [`hindsight::ByQuery`].
+    /// [`hindsight::ByQuery`] with [`Question::First`](hindsight::Question::First).
     Query,
+    /// [`hindsight::ByQuery`] with [`Question::WithEvidence`](hindsight::Question::WithEvidence).
+    Evidence,
     /// [`kernel::Kernel`].
     Kernel,
     /// [`query_world::QueryWorld`].
@@ -54,9 +56,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Messages,
         Self::Query,
+        Self::Evidence,
         Self::Kernel,
         Self::QueryWorld,
         Self::TextbookSetAabb,
@@ -71,6 +74,7 @@ impl Kind {
         match self {
             Self::Messages => "bevy_hindsight, messages",
             Self::Query => "bevy_hindsight, RewoundQuery",
+            Self::Evidence => "bevy_hindsight, cast_ray",
             Self::Kernel => "bare kernel",
             Self::QueryWorld => "query world per shot",
             Self::TextbookSetAabb => "textbook, set_aabb",
@@ -92,7 +96,7 @@ impl Kind {
     /// What it takes for the pose between two ticks.
     pub const fn blend(self) -> Blend {
         match self {
-            Self::Messages | Self::Query => Blend::OfTheRig,
+            Self::Messages | Self::Query | Self::Evidence => Blend::OfTheRig,
             _ => Blend::World,
         }
     }
@@ -110,7 +114,8 @@ impl Kind {
     pub fn build(self, scene: &Scene) -> Box<dyn Approach> {
         match self {
             Self::Messages => Box::new(hindsight::ByMessages::new(scene)),
-            Self::Query => Box::new(hindsight::ByQuery::new(scene)),
+            Self::Query => Box::new(hindsight::ByQuery::new(scene, hindsight::Question::First)),
+            Self::Evidence => Box::new(hindsight::ByQuery::new(scene, hindsight::Question::WithEvidence)),
             Self::Kernel => Box::new(kernel::Kernel::new(scene)),
             Self::QueryWorld => Box::new(query_world::QueryWorld::new(scene)),
             Self::TextbookSetAabb => Box::new(textbook::Textbook::new(scene, textbook::Refresh::Boxes)),
@@ -147,7 +152,7 @@ mod tests {
 
     #[test]
     fn this_crate_and_the_kernel_are_never_wrong() {
-        for kind in [Kind::Messages, Kind::Query, Kind::Kernel] {
+        for kind in [Kind::Messages, Kind::Query, Kind::Evidence, Kind::Kernel] {
             for crowded in [false, true] {
                 assert_eq!(wrong(kind, crowded), 0.0, "{kind:?}");
             }

@@ -20,7 +20,7 @@ use crate::{
 
 pub use answers::write_all;
 pub use messages::ByMessages;
-pub use query::ByQuery;
+pub use query::{ByQuery, Question};
 
 /// An app with this plugin and bevy_rapier, as a server has it: rigs are entities with hitboxes on their children, whose local
 /// `Transform`s change in each tick; occluders and walls are colliders. History is a second long.

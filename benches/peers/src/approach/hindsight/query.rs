@@ -1,7 +1,7 @@
 //! This crate through questions of the game's own.
 
 use bevy::{ecs::system::SystemState, prelude::*, tasks::ComputeTaskPool};
-use bevy_hindsight::{RewoundFilter, RewoundQuery};
+use bevy_hindsight::{Met, RewoundFilter, RewoundQuery};
 
 use super::{Server, met};
 use crate::{
@@ -15,8 +15,18 @@ use crate::{
 /// more than one.
 pub struct ByQuery {
     server: Server,
+    question: Question,
     query: SystemState<RewoundQuery<'static, 'static>>,
     found: Vec<Found>,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// [`RewoundQuery::cast_ray_first`]: what is met first, as all others are asked.
+    First,
+    /// [`RewoundQuery::cast_ray`]: also the hitbox behind the wall, and the evidence that verdicts have.
+    WithEvidence,
 }
 
 /// What a game makes use of.
@@ -29,19 +39,30 @@ struct Found {
 
 impl ByQuery {
     /// A server with the scene.
-    pub fn new(scene: &Scene) -> Self {
+    pub fn new(scene: &Scene, question: Question) -> Self {
         let mut server = Server::new(scene, true);
         let query = SystemState::new(server.app.world_mut());
-        Self { server, query, found: Vec::new() }
+        Self { server, question, query, found: Vec::new() }
     }
 }
 
-fn ask(query: &RewoundQuery, shooter: Entity, shot: &Shot, ray: Ray3d) -> Found {
-    let cast = query.cast_ray(shot.view(), ray, RANGE, &RewoundFilter::new().fired_by(shooter));
-    match (cast.victim(), cast.blocker) {
-        (Some(hit), _) => Found { entity: Some(hit.hitbox), distance: hit.distance, normal: Some(hit.normal) },
-        (None, Some(wall)) => Found { entity: wall.entity, distance: wall.distance, normal: Some(wall.normal) },
-        (None, None) => Found::default(),
+impl Question {
+    fn ask(self, query: &RewoundQuery, shooter: Entity, shot: &Shot, ray: Ray3d) -> Found {
+        let filter = RewoundFilter::new().fired_by(shooter);
+        let met = match self {
+            Self::First => query.cast_ray_first(shot.view(), ray, RANGE, &filter),
+            Self::WithEvidence => {
+                let cast = query.cast_ray(shot.view(), ray, RANGE, &filter);
+                cast.victim().map(Met::Hitbox).or(cast.blocker.map(Met::Wall))
+            }
+        };
+        match met {
+            Some(Met::Hitbox(hit)) => {
+                Found { entity: Some(hit.hitbox), distance: hit.distance, normal: Some(hit.normal) }
+            }
+            Some(Met::Wall(wall)) => Found { entity: wall.entity, distance: wall.distance, normal: Some(wall.normal) },
+            _ => Found::default(),
+        }
     }
 }
 
@@ -52,13 +73,16 @@ impl Approach for ByQuery {
 
     fn trace(&mut self, _: &Scene, shots: &Shots, answers: &mut Vec<Answer>) -> Took {
         let Server { app, rigs, things, .. } = &self.server;
+        let question = self.question;
         self.found.clear();
         let start = Clock::start();
         let query = self.query.get(app.world()).expect("all that it needs is there");
         let pool = ComputeTaskPool::get();
         let ask_all = |shots_of: &[Shot], found: &mut dyn FnMut(Found)| {
             for shot in shots_of {
-                shots.rays[shot.rays()].iter().for_each(|ray| found(ask(&query, rigs[shot.shooter], shot, *ray)));
+                shots.rays[shot.rays()]
+                    .iter()
+                    .for_each(|ray| found(question.ask(&query, rigs[shot.shooter], shot, *ray)));
             }
         };
         // A part for each thread would let one wait for the other; fewer shots are not worth the telling.
