@@ -169,6 +169,34 @@ fn rays_that_begin_nowhere_meet_nothing() {
     }
 }
 
+#[test]
+fn shapes_on_a_way_without_end_meet_what_others_do() {
+    let mut lane = Lane::new();
+    let (near, wall) = (lane.near, lane.wall);
+    for (direction, from, expected) in [(Dir3::Z, -3.0, near), (-Dir3::Z, 30.0, lane.far)] {
+        let ask = move |query: RewoundQuery| {
+            let (view, filter) = (ViewTime::before(Tick(40), 30.0), RewoundFilter::new());
+            let (ball, from) = (Shape::Ball { radius: 0.1 }, Isometry3d::from_xyz(0.0, 0.0, from));
+            [100.0, f32::INFINITY].map(|range| query.cast_shape(view, ball, from, direction, range, &filter))
+        };
+        let [near, endless] = lane.app.world_mut().run_system_once(ask).expect("it runs");
+        assert_eq!(near, endless);
+        assert_eq!(endless.hit.map(|hit| hit.rig), Some(expected));
+        assert_eq!(endless.blocker.and_then(|wall| wall.entity), Some(wall));
+    }
+}
+
+/// A new round, for some; until they are recorded again, they have no past.
+#[test]
+fn who_has_got_another_history_is_not_found_by_the_old_one() {
+    let mut lane = Lane::new();
+    let (near, far) = (lane.near, lane.far);
+    *lane.app.world_mut().get_mut::<HistoryBuffer>(near).expect("a rig has one") = HistoryBuffer::default();
+    assert_eq!(lane.cast(|all| all).0, Some((far, Zone::Torso)));
+    lane.app.run_to(Tick(41));
+    assert_eq!(lane.cast(|all| all).0, Some((far, Zone::Torso)), "30 ticks ago, it had none");
+}
+
 /// A game may have computed a range wrongly. One who has gone is held against the ray by other means than those who are there.
 #[test]
 fn ranges_that_are_less_than_nothing_or_no_numbers_meet_nothing_and_panic_nowhere() {

@@ -164,12 +164,16 @@ impl LayoutTable {
     /// If there are several layouts: how far what is blended from any of them reaches from the rig, if no record reaches further than
     /// `widest` from its layout's centre.
     pub(super) fn reach_of_several(&self, widest: f32) -> Option<f32> {
-        // The middle of such a ball lies between those of two layouts, and its radius is half the sum of theirs and of what lies in
-        // between, which is not more than both arms; the later one is larger by a hitbox.
+        // What is blended lies within a ball around the balls of two records, of which the later one is larger by a hitbox. Its middle
+        // lies between theirs, and its radius is half the sum of theirs and of what lies in between, which is not more than both
+        // arms; or it is one of the two.
         let arms = || self.layouts.iter().map(|layout| layout.center.length()).fold(0.0, f32::max);
         let hitboxes = || self.layouts.iter().flat_map(|layout| &layout.hitboxes);
         let largest = || hitboxes().map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
-        (self.layouts.len() > 1).then(|| 2.0 * arms() + widest + 0.5 * largest())
+        (self.layouts.len() > 1).then(|| {
+            let (arms, largest) = (arms(), largest());
+            arms + widest + (arms + 0.5 * largest).max(largest)
+        })
     }
 
     /// Memory of all lists.

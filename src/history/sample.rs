@@ -135,7 +135,7 @@ impl HistoryBuffer {
         SAMPLES.set(SAMPLES.get() + 1);
         let [older, newer] = spot.ages.map(|age| self.ring.slot(age));
         // Both are of one layout, and so of one segment.
-        self.blended(if spot.t > 0.0 { Blend { older, newer, t: spot.t } } else { Blend::held(older) })
+        self.blended(Blend { older, newer, t: spot.t })
     }
 
     /// The age of the record of this very tick.

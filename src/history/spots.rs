@@ -174,6 +174,12 @@ impl<'a> SpotsAt<'a> {
 }
 
 impl HistoryBuffer {
+    /// Whether this is the history that was put in under a number. A game may have replaced it since.
+    #[inline]
+    pub(crate) fn has_number(&self, number: usize) -> bool {
+        self.number == Some(number as u32)
+    }
+
     /// Where the rig stood in a record, and how far what is blended from it and others reaches from there.
     fn whereabout(&self, age: usize) -> Whereabout {
         let slot = self.ring.slot(age);
@@ -242,11 +248,18 @@ mod tests {
         time::ViewTime,
     };
 
-    fn record(history: &mut HistoryBuffer, tick: u32, root: Isometry3d, radius: f32) {
-        let entity = Entity::from_raw_u32(1).expect("it is small");
+    /// Two balls of a radius at these places.
+    fn record(history: &mut HistoryBuffer, tick: u32, root: Isometry3d, radius: f32, places: [Vec3; 2]) {
+        let entity = |index| Entity::from_raw_u32(index).expect("it is small");
         let shape = Shape::Ball { radius };
-        let hitboxes = [RecordedHitbox { entity, zone: Zone::Head, shape, hittable: true, is_fresh: false }; 2];
-        let poses = [0.0, 1.5].map(|height| root * Isometry3d::from_xyz(0.3, height, 0.0));
+        let hitboxes = [1, 2].map(|index| RecordedHitbox {
+            entity: entity(index),
+            zone: Zone::Head,
+            shape,
+            hittable: true,
+            is_fresh: false,
+        });
+        let poses = places.map(|place| root * Isometry3d::from_translation(place));
         let rig = RigRecord {
             root,
             lineage: Lineage::NONE,
@@ -270,13 +283,20 @@ mod tests {
             let mut history = HistoryBuffer::default();
             let mut index = RigIndex::default();
             let (rig, mut root, mut tick) = (Entity::from_raw_u32(7).expect("it is small"), Isometry3d::IDENTITY, start);
-            let is_steady = steps.iter().rev().take(2).all(|(.., event)| *event >= 3);
+            let is_steady = steps.iter().rev().take(2).all(|(.., event)| (3..10).contains(event));
             for (step, turn, event) in steps {
                 root.translation += Vec3A::from(step);
                 root.rotation *= Quat::from_euler(EulerRot::YXZ, turn, 0.3 * turn, 0.0);
-                // A tick is left out, or the rig crouches.
+                // A tick is left out, or the rig crouches, or is in two halves that lie close together or far apart.
                 tick = tick.wrapping_add(1 + u32::from(event == 1));
-                record(&mut history, tick, root, if event < 3 { 0.2 } else { 0.4 });
+                let standing = [0.0, 1.5].map(|height| Vec3::new(0.3, height, 0.0));
+                let (radius, places) = match event {
+                    0..3 => (0.2, standing),
+                    10 => (0.5, [-0.3, 0.3].map(|x| Vec3::X * x)),
+                    11 => (0.1, [-1.0, 1.0].map(|x| Vec3::X * x)),
+                    _ => (0.4, standing),
+                };
+                record(&mut history, tick, root, radius, places);
                 index.begin(Tick(tick), RETENTION.capacity);
                 index.put(rig, &mut history);
                 index.finish();
@@ -288,18 +308,25 @@ mod tests {
                 for part in 0..=8_u16 {
                     let view = ViewTime::before(newer, f64::from(span) * f64::from(part) / 8.0);
                     let Some(sample) = history.sample_between(older, Some(newer), view) else { continue };
-                    let mut met = 0;
+                    // The middle of the rig, and its ends, to the rounding of its box.
                     let ball = sample.rough_bounds();
-                    let bounds = bevy::math::bounding::Aabb3d::new(ball.center, Vec3::splat(0.01));
-                    match index.boxes().tree(older, newer) {
-                        Some(tree) => tree.visit_box(bounds, |_| met += 1),
-                        None => met = index.boxes().len(),
+                    let ends = [Vec3A::X, Vec3A::Y, Vec3A::Z].map(|axis| axis * (ball.radius() - 1e-3));
+                    for end in ends.into_iter().flat_map(|end| [Vec3A::ZERO, end, -end]) {
+                        let mut met = 0;
+                        let bounds = bevy::math::bounding::Aabb3d::new(ball.center + end, Vec3::ZERO);
+                        match index.boxes().tree(older, newer) {
+                            Some(tree) => tree.visit_box(bounds, |_| met += 1),
+                            None => met = index.boxes().len(),
+                        }
+                        prop_assert_eq!(met, 1);
                     }
-                    prop_assert_eq!(met, 1);
                     let spots = index.at((older, newer), view);
                     let Some(spot) = spots.and_then(|spots| spots.get(0)) else { continue };
                     told += 1;
                     prop_assert_eq!((spot.root(), spot.rough()), (sample.root(), sample.rough_bounds()));
+                    let same = history.sample_at(spot);
+                    prop_assert_eq!((same.root(), same.bounds(), same.life()), (sample.root(), sample.bounds(), sample.life()));
+                    prop_assert!(same.hitboxes().eq(sample.hitboxes()));
                     let (tight, found) = (spot.tight(), sample.bounds());
                     let is_within = tight.center.distance(found.center) + found.radius() <= tight.radius();
                     prop_assert!(is_within, "{tight:?} {found:?}");

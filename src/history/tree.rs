@@ -206,7 +206,7 @@ impl BoxTree {
                     };
                     let furthest = along(0) + along(1) + along(2) + Vec4::splat(2.0 * margin);
                     // As in a ball of that size; an empty box stays empty.
-                    let widening = furthest.clamp(Vec4::ZERO, Vec4::splat(range.max(0.0).min(EDGE))) * slope;
+                    let widening = furthest.max(Vec4::ZERO).min(Vec4::splat(range.min(EDGE))) * slope;
                     for axis in 0..3 {
                         near_at[axis] += widening.copysign(inverse[axis]);
                         far_at[axis] -= widening.copysign(inverse[axis]);

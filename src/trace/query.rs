@@ -68,7 +68,7 @@ pub struct RewoundQuery<'w, 's> {
 
 impl RewoundQuery<'_, '_> {
     /// The first hitbox and the first wall on a ray of `range` metres. What it touches, it meets; what it begins in, at
-    /// once. A range of less than nothing, or that is not a number, reaches nothing.
+    /// once. In a range that is negative or not a number, nothing is met.
     ///
     /// [`cast_ray_first`](Self::cast_ray_first) tells less, and sooner.
     pub fn cast_ray(&self, view: ViewTime, ray: Ray3d, range: f32, filter: &RewoundFilter) -> RewoundCast {
@@ -83,7 +83,7 @@ impl RewoundQuery<'_, '_> {
     ///
     /// ```
     /// use bevy::prelude::*;
-    /// use bevy_hindsight::{Met, RewoundFilter, RewoundQuery, prelude::*};
+    /// use bevy_hindsight::{RewoundFilter, RewoundQuery, Tick, prelude::*};
     ///
     /// /// Whether a guard saw the intruder's face, a quarter of a second ago.
     /// fn saw_face(query: &RewoundQuery, now: Tick, eyes: Vec3, face: Vec3, guard: Entity) -> bool {

@@ -63,7 +63,9 @@ impl Region {
     /// Around a ball on its way along `ray`.
     pub(super) fn sweep(ray: Ray3d, radius: f32, range: f32) -> Self {
         let ball = |center: Vec3| BoundingSphere::new(center, (radius * 1.001 + 1e-3).max(0.0)).aabb_3d();
-        Self::Box(ball(ray.origin).merge(&ball(ray.get_point(range))))
+        // Where a way without end ends; nothing times infinity is no number.
+        let step = ray.direction.map(|part| if part == 0.0 { 0.0 } else { part * range });
+        Self::Box(ball(ray.origin).merge(&ball(ray.origin + step)))
     }
 
     pub(super) fn ball(center: Vec3, radius: f32) -> Self {

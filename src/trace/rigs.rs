@@ -271,9 +271,13 @@ impl RewoundRigs<'_, '_> {
                     let bounds = if is_noted { rough.grow(NEAR) } else { spot.tight().grow(FAN_ROUNDING) };
                     let asked =
                         Some(rig).filter(|_| place.may_meet(bounds)).and_then(|rig| self.histories.get(rig).ok());
-                    asked.filter(|(.., groups)| is_met(rig, spot.is_alive(), *groups)).map(|(_, history, id, _)| {
-                        let id = id.copied().unwrap_or_default();
-                        NearRig { rig, id, basis, view_time, rough, found: Found::Spot(spot, history) }
+                    asked.and_then(|(rig, history, id, groups)| {
+                        if !history.has_number(number) {
+                            return ask(rig, history, id, groups);
+                        }
+                        let (id, found) = (id.copied().unwrap_or_default(), Found::Spot(spot, history));
+                        let near = NearRig { rig, id, basis, view_time, rough, found };
+                        is_met(rig, spot.is_alive(), groups).then_some(near)
                     })
                 }
                 None => {
