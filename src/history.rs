@@ -2,12 +2,14 @@
 
 #[cfg(test)]
 mod changes;
+mod columns;
 mod index;
 mod layout;
 mod lineage;
 #[cfg(test)]
 mod model;
 mod plan;
+mod pose_list;
 mod poses;
 mod posing;
 mod record;

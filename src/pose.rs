@@ -1,9 +1,13 @@
 //! Poses in the world: how they follow from `Transform`s, and how they blend.
 
+mod lanes;
+
 use bevy::{
     math::{Affine3A, Mat3A, Vec3A},
     prelude::*,
 };
+
+pub(crate) use lanes::Pose;
 
 /// The pose `t` of the way from `from` to `to`: positions in a straight line, rotations along the shorter arc.
 ///
@@ -58,11 +62,10 @@ impl WorldTransform {
     pub(crate) fn child(&self, local: &Transform) -> Self {
         match self {
             Self::Plain(parent) if is_even(parent.scale) || local.rotation == Quat::IDENTITY => {
-                Self::Plain(Transform {
-                    translation: parent.rotation * (parent.scale * local.translation) + parent.translation,
-                    rotation: parent.rotation * local.rotation,
-                    scale: parent.scale * local.scale,
-                })
+                let pose = |transform: &Transform| Pose::from(of(transform));
+                let Isometry3d { translation, rotation } =
+                    pose(parent).child(parent.scale.to_array(), pose(local)).into();
+                Self::Plain(Transform { translation: translation.into(), rotation, scale: parent.scale * local.scale })
             }
             _ => self.sheared_child(local),
         }
@@ -105,8 +108,9 @@ fn unshear(affine: Affine3A) -> Transform {
     Transform { translation: affine.translation.into(), rotation, scale }
 }
 
+/// Whether it is the same along all axes.
 #[inline]
-fn is_even(scale: Vec3) -> bool {
+pub(crate) fn is_even(scale: Vec3) -> bool {
     scale.x == scale.y && scale.y == scale.z
 }
 

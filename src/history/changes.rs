@@ -39,13 +39,16 @@ fn changes() -> impl Strategy<Value = Change> {
         1 => (number(), 0.5_f32..2.0).prop_map(|(n, scale)| Change::Grow(n, scale)),
         1 => (number(), 0.1_f32..1.0).prop_map(|(n, radius)| Change::Reshape(n, radius)),
         1 => (number(), 0.5_f32..2.0).prop_map(|(n, scale)| Change::Scale(n, scale)),
-        4 => (number(), 0_u8..7).prop_map(|(n, kind)| Change::Toggle(n, kind)),
+        4 => (number(), 0_u8..8).prop_map(|(n, kind)| Change::Toggle(n, kind)),
         2 => (number(), number()).prop_map(|(n, parent)| Change::Hang(n, parent)),
         1 => number().prop_map(Change::Drop),
         1 => number().prop_map(Change::Despawn),
         1 => number().prop_map(Change::Break),
     ]
 }
+
+#[derive(Component)]
+struct Mark;
 
 fn toggle<C: Component>(world: &mut World, entity: Entity, component: C) {
     if world.entity(entity).contains::<C>() {
@@ -97,6 +100,8 @@ fn apply(world: &mut World, entities: &[Entity], change: Change) {
         Change::Toggle(_, 3) => toggle(world, entity, ColliderOff),
         Change::Toggle(_, 4) => toggle(world, entity, Rig),
         Change::Toggle(_, 5) => toggle(world, entity, Transform::from_xyz(1.0, 0.0, 0.0)),
+        // Moves the entity to another table, and means nothing.
+        Change::Toggle(_, 6) => toggle(world, entity, Mark),
         Change::Toggle(..) => toggle(world, entity, Disabled),
         Change::Hang(_, parent) => {
             let Some(parent) = entities.get(parent).filter(|parent| world.get_entity(**parent).is_ok()) else {

@@ -11,7 +11,8 @@ use proptest::{prelude::*, test_runner::Config};
 
 use super::{
     HistoryBuffer, Lineage, PoseStorage, RecordedHitbox, SpeedLimit,
-    write::{Retention, RigRecord, reaches},
+    pose_list::PoseList,
+    write::{Retention, RigRecord, tests::reaches},
 };
 use crate::{
     Shape, Zone,
@@ -200,7 +201,7 @@ fn play(storage: PoseStorage, start: u32, script: &[Vec<Change>]) -> (HistoryBuf
             life: now.life,
             hittable: !now.hidden,
             hitboxes: Some(&listed),
-            poses: &poses,
+            poses: &PoseList::of(root, &poses),
             reaches: &reaches(&listed),
             posing: None,
         };

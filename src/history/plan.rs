@@ -2,13 +2,19 @@
 
 use bevy::{
     ecs::{entity_disabling::Disabled, query::Allow, system::SystemParam},
+    math::Vec4,
     prelude::*,
 };
 
-use super::{HistoryBuffer, RecordedHitbox, record::Hierarchy};
+use super::{
+    HistoryBuffer, RecordedHitbox,
+    columns::{Columns, Row},
+    pose_list::{PoseList, fill_up},
+    record::Hierarchy,
+};
 use crate::{
     hitbox::{ColliderOff, Hitbox, HitboxScale, Rig, Unhittable},
-    pose::{self, WorldTransform},
+    pose::{self, Pose, WorldTransform, is_even},
     shape::Shape,
     time::Tick,
 };
@@ -22,9 +28,13 @@ pub(crate) struct RigPlan {
     /// Whether it holds.
     is_made: bool,
     steps: Vec<Step>,
-    /// One for each step with a hitbox; and how far each of them reaches from its middle.
+    /// One for each step with a hitbox; and how far each of them reaches from its middle, [filled up](fill_up).
     hitboxes: Vec<PlannedHitbox>,
     reaches: Vec<f32>,
+    /// All hitboxes in groups of four, the last one again to fill them up; none unless all hang on the rig itself.
+    groups: Vec<[(Entity, Row); 4]>,
+    /// Whether all have been found where they were.
+    is_in_place: bool,
     /// The scale of all hitboxes in the world, if it is the same.
     scale: Option<Vec3>,
     /// Entities of the rig that could not be looked at when it was made, since they were disabled.
@@ -37,6 +47,8 @@ pub(crate) struct RigPlan {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     entity: Entity,
+    /// Where it was found last.
+    row: Row,
     /// The number of the one that it hangs on, among those that others hang on; [`Step::ROOT`] for the rig itself, which comes first.
     parent: u32,
     is_parent: bool,
@@ -98,6 +110,7 @@ impl RigPlan {
             if is_parent || hitbox.is_some() {
                 self.steps.push(Step {
                     entity,
+                    row: Row::NOWHERE,
                     parent: parent.map_or(Step::ROOT, |parent| nodes[parent as usize].number),
                     is_parent,
                     has_transform,
@@ -108,10 +121,25 @@ impl RigPlan {
                 self.reaches.extend(hitbox.map(|hitbox| hitbox.scaled.1.bounding_radius()));
             }
         }
+        fill_up(&mut self.reaches);
         self.absent.clear();
         self.absent.extend_from_slice(absent);
-        (self.is_made, self.is_same) = (true, false);
+        (self.is_made, self.is_same, self.is_in_place) = (true, false, false);
         self.compare_scales();
+    }
+
+    /// Finds out where to look for all entities.
+    fn locate(&mut self, columns: &Columns) {
+        self.is_in_place = true;
+        self.groups.clear();
+        self.steps.iter_mut().for_each(|step| step.row = columns.find(step.entity));
+        let Some((root, parts)) = self.steps.split_first() else { return };
+        let hangs_on_root = |step: &Step| step.parent == 0 && step.has_transform && !step.has_offset;
+        if !root.has_hitbox && parts.iter().all(hangs_on_root) {
+            let part = |step: &Step| (step.entity, step.row);
+            let group = |steps: &[Step]| [0, 1, 2, 3].map(|lane| part(&steps[lane.min(steps.len() - 1)]));
+            self.groups.extend(parts.chunks(4).map(group));
+        }
     }
 
     fn compare_scales(&mut self) {
@@ -137,15 +165,16 @@ impl RigPlan {
         tick: Tick,
         history: &HistoryBuffer,
         hierarchy: &Hierarchy,
+        columns: &Columns,
         root: WorldTransform,
         hitboxes: &'a mut Vec<RecordedHitbox>,
-        poses: &mut Vec<Isometry3d>,
+        poses: &mut PoseList,
         transforms: &mut Vec<WorldTransform>,
     ) -> Option<Option<&'a [RecordedHitbox]>> {
         // While a rig was not recorded, anything may have happened to it.
         let goes_on = history.newest().is_some_and(|newest| (0..=1).contains(&tick.since(newest)));
         self.is_made &= goes_on;
-        self.is_made = self.is_made && self.find(hierarchy, root, poses, transforms);
+        self.is_made = self.is_made && self.find(hierarchy, columns, root, poses, transforms);
         if !self.is_made {
             return None;
         }
@@ -167,26 +196,67 @@ impl RigPlan {
     fn find(
         &mut self,
         hierarchy: &Hierarchy,
+        columns: &Columns,
         root: WorldTransform,
-        poses: &mut Vec<Isometry3d>,
+        poses: &mut PoseList,
         transforms: &mut Vec<WorldTransform>,
     ) -> bool {
-        let Self { steps, hitboxes, reaches, scale: common, absent, is_same, .. } = self;
-        if absent.iter().any(|entity| hierarchy.is_there(*entity)) {
+        if self.absent.iter().any(|entity| hierarchy.is_there(*entity)) {
             return false;
         }
+        if !self.is_in_place {
+            self.locate(columns);
+        }
+        self.find_by_fours(columns, root, poses).is_some()
+            || self.find_one_by_one(hierarchy, columns, root, poses, transforms)
+    }
+
+    /// For hitboxes that all hang on the rig itself and have the scales of the last record, as most do.
+    fn find_by_fours(&self, columns: &Columns, root: WorldTransform, poses: &mut PoseList) -> Option<()> {
+        let WorldTransform::Plain(transform) = root else { return None };
+        let common = self.scale.filter(|_| is_even(transform.scale) && !self.groups.is_empty())?.extend(0.0);
+        let (root, scale) = (pose::of(&transform), transform.scale);
+        let (lanes, axes) = (Pose::splat(root), scale.to_array().map(Vec4::splat));
+        poses.begin(root);
+        let mut left = self.hitboxes.len();
+        for group in &self.groups {
+            let local = columns.get_four(group)?;
+            let pose = lanes.child(axes, local.pose);
+            let are_as_ever = local.scales.iter().all(|own| scale.extend(0.0) * *own == common);
+            if !are_as_ever || !pose.is_finite() {
+                return None;
+            }
+            poses.push_group(pose, left.min(4));
+            left = left.saturating_sub(4);
+        }
+        Some(())
+    }
+
+    fn find_one_by_one(
+        &mut self,
+        hierarchy: &Hierarchy,
+        columns: &Columns,
+        root: WorldTransform,
+        poses: &mut PoseList,
+        transforms: &mut Vec<WorldTransform>,
+    ) -> bool {
+        let Self { steps, hitboxes, reaches, scale: common, is_same, is_in_place, .. } = self;
         transforms.clear();
-        poses.clear();
+        poses.begin(pose::of(&root.to_transform()));
         for step in steps {
             let transform = match step.parent {
                 Step::ROOT => root,
-                parent => match hierarchy.local_if_any(step.entity) {
-                    Some(local) if step.has_transform => transforms[parent as usize].child(local),
-                    None if !step.has_transform && hierarchy.is_there(step.entity) => {
-                        transforms[parent as usize].child(&Transform::IDENTITY)
+                parent => {
+                    let found = columns.get(step.row, step.entity);
+                    *is_in_place &= found.is_some() || step.row == Row::NOWHERE;
+                    match found.or_else(|| hierarchy.local_if_any(step.entity)) {
+                        Some(local) if step.has_transform => transforms[parent as usize].child(local),
+                        None if !step.has_transform && hierarchy.is_there(step.entity) => {
+                            transforms[parent as usize].child(&Transform::IDENTITY)
+                        }
+                        _ => return false,
                     }
-                    _ => return false,
-                },
+                }
             };
             if step.is_parent {
                 transforms.push(transform);

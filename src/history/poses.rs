@@ -7,7 +7,7 @@ use bevy::{
     prelude::*,
 };
 
-use super::tree::each_axis;
+use super::pose_list::PoseList;
 
 /// How exactly poses are remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
@@ -150,26 +150,18 @@ impl PoseStore {
         }
     }
 
-    /// Writes poses relative to a root, from the beginning of a group on.
-    pub(super) fn write_all(&mut self, start: usize, poses: &[Isometry3d], root: Isometry3d, frame: Frame) {
+    /// Writes the poses of a record, from the beginning of a group on.
+    pub(super) fn write_all(&mut self, start: usize, poses: &PoseList, frame: Frame) {
         match self {
             Self::Full { places, rotations } => {
                 let places = &mut places[start / Self::GROUP..];
-                let rotations = &mut rotations[start..];
-                let groups = poses.chunks(Self::GROUP).zip(rotations.chunks_mut(Self::GROUP));
-                for (places, (poses, rotations)) in places.iter_mut().zip(groups) {
-                    let mut group = [Vec3A::ZERO; Self::GROUP];
-                    for (pose, (place, rotation)) in poses.iter().zip(group.iter_mut().zip(rotations)) {
-                        let relative = root.inverse_mul(*pose);
-                        (*place, *rotation) = (relative.translation, relative.rotation);
-                    }
-                    let [a, b, c, d] = group;
-                    *places = each_axis(|axis| Vec4::new(a[axis], b[axis], c[axis], d[axis]));
+                let (rotations, _) = rotations[start..].as_chunks_mut::<{ Self::GROUP }>();
+                for (group, (places, rotations)) in poses.groups().iter().zip(places.iter_mut().zip(rotations)) {
+                    (*places, *rotations) = (group.place, group.rotations());
                 }
             }
             Self::Compact { .. } => {
-                let relative = poses.iter().map(|pose| root.inverse_mul(*pose));
-                (start..).zip(relative).for_each(|(index, pose)| self.write(index, pose, frame));
+                (start..).zip(poses.iter()).for_each(|(index, pose)| self.write(index, pose, frame));
             }
         }
     }

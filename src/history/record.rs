@@ -7,7 +7,9 @@ use bevy::{
 
 use super::{
     HistoryBuffer, Lineage, RecordedHitbox, RigIndex, SpeedLimit,
+    columns::Tables,
     plan::{Changes, Node, PlannedHitbox, Plans, RigPlan},
+    pose_list::{PoseList, fill_up},
     posing::{Part, Posing},
     write::{Retention, RigRecord},
 };
@@ -27,7 +29,7 @@ pub(crate) struct Scratch {
     nodes: Vec<Node>,
     absent: Vec<Entity>,
     hitboxes: Vec<RecordedHitbox>,
-    poses: Vec<Isometry3d>,
+    poses: PoseList,
     /// How far each hitbox reaches from its middle.
     reaches: Vec<f32>,
     /// Where those stand that others hang on.
@@ -42,7 +44,6 @@ impl Scratch {
         self.nodes.clear();
         self.absent.clear();
         self.hitboxes.clear();
-        self.poses.clear();
         self.reaches.clear();
         self.lineages.clear();
         self.parts.clear();
@@ -79,7 +80,6 @@ impl Hierarchy<'_, '_> {
         self.local_if_any(entity).copied().unwrap_or_default()
     }
 
-    #[inline]
     pub(super) fn local_if_any(&self, entity: Entity) -> Option<&Transform> {
         self.transforms.get(entity).ok()
     }
@@ -114,6 +114,7 @@ impl Hierarchy<'_, '_> {
     /// Lists the hitboxes of a rig with their poses in the world, parents before children; and with what they hang on, if the
     /// rig is `ruled`.
     fn list_hitboxes(&self, rig: Entity, root: WorldTransform, hittable: bool, ruled: bool, scratch: &mut Scratch) {
+        scratch.poses.begin(pose::of(&root.to_transform()));
         scratch.open.push((rig, root, Lineage::NONE, None));
         while let Some((entity, parent, lineage, above)) = scratch.open.pop() {
             let Ok(node) = self.nodes.get(entity) else {
@@ -164,6 +165,7 @@ impl Hierarchy<'_, '_> {
                 scratch.open.extend(children.iter().rev().map(|child| (child, transform, below, Some(number))));
             }
         }
+        fill_up(&mut scratch.reaches);
     }
 }
 
@@ -215,12 +217,15 @@ pub(crate) fn record_history(
                 &Life,
                 Has<Unhittable>,
                 Option<(&DisplayRule, &DisplayParameters)>,
+                Option<&Transform>,
+                Has<ChildOf>,
             ),
             With<Rig>,
         >,
         Query<(Entity, &mut HistoryBuffer), (With<Rig>, With<Disabled>)>,
     )>,
     hierarchy: Hierarchy,
+    mut tables: Tables,
     mut index: ResMut<RigIndex>,
     mut scratch: Local<Scratch>,
 ) {
@@ -231,10 +236,15 @@ pub(crate) fn record_history(
         speed_limit: SpeedLimit::new(config.max_speed, time.timestep()),
     };
     changes.apply(&mut histories.p0());
+    let columns = tables.columns();
+    let none = PoseList::default();
     index.begin(tick.0, retention.capacity);
-    for (rig, mut history, mut plan, life, unhittable, rule) in &mut histories.p1() {
-        let root = hierarchy.in_world(rig);
-        let lineage = hierarchy.lineage(rig);
+    for (rig, mut history, mut plan, life, unhittable, rule, transform, has_parent) in &mut histories.p1() {
+        let (root, lineage) = if has_parent {
+            (hierarchy.in_world(rig), hierarchy.lineage(rig))
+        } else {
+            (WorldTransform::Plain(transform.copied().unwrap_or_default()), Lineage::NONE)
+        };
         let root_transform = root.to_transform();
         let bare = RigRecord {
             root: pose::of(&root_transform),
@@ -242,13 +252,13 @@ pub(crate) fn record_history(
             life: *life,
             hittable: !unhittable,
             hitboxes: None,
-            poses: &[],
+            poses: &none,
             reaches: &[],
             posing: None,
         };
         let Scratch { hitboxes, poses, transforms, .. } = &mut *scratch;
         if rule.is_none()
-            && let Some(listed) = plan.follow(tick.0, &history, &hierarchy, root, hitboxes, poses, transforms)
+            && let Some(listed) = plan.follow(tick.0, &history, &hierarchy, &columns, root, hitboxes, poses, transforms)
         {
             history.record(tick.0, &RigRecord { hitboxes: listed, poses, reaches: plan.reaches(), ..bare }, retention);
             index.put(rig, &mut history);

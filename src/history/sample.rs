@@ -357,7 +357,11 @@ mod tests {
     use crate::{
         history::{
             Lineage, RecordedHitbox,
-            write::{RigRecord, reaches, tests::RETENTION},
+            pose_list::PoseList,
+            write::{
+                RigRecord,
+                tests::{RETENTION, reaches},
+            },
         },
         hitbox::Life,
     };
@@ -377,7 +381,7 @@ mod tests {
             life: Life::default(),
             hittable: true,
             hitboxes: Some(&hitboxes),
-            poses: &poses,
+            poses: &PoseList::of(poses[0], &poses),
             reaches: &reaches(&hitboxes),
             posing: None,
         };
@@ -463,7 +467,7 @@ mod tests {
                 life: Life::default(),
                 hittable: true,
                 hitboxes: Some(&hitboxes),
-                poses: &poses,
+                poses: &PoseList::of(root, &poses),
                 reaches: &reaches(&hitboxes),
                 posing: None,
             };

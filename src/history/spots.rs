@@ -242,7 +242,11 @@ mod tests {
         Shape, Zone,
         history::{
             Lineage, RecordedHitbox,
-            write::{RigRecord, reaches, tests::RETENTION},
+            pose_list::PoseList,
+            write::{
+                RigRecord,
+                tests::{RETENTION, reaches},
+            },
         },
         hitbox::Life,
         time::ViewTime,
@@ -266,7 +270,7 @@ mod tests {
             life: Life::default(),
             hittable: true,
             hitboxes: Some(&hitboxes),
-            poses: &poses,
+            poses: &PoseList::of(root, &poses),
             reaches: &reaches(&hitboxes),
             posing: None,
         };

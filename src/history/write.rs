@@ -6,6 +6,7 @@ use super::{
     HistoryBuffer, Latest, PoseStorage, Record, SpeedLimit,
     layout::{RecordedHitbox, RigState},
     lineage::Lineage,
+    pose_list::PoseList,
     poses::{Frame, PoseStore},
     posing::Posing,
     ring::TickRing,
@@ -23,8 +24,9 @@ pub(super) struct RigRecord<'a> {
     pub(super) hittable: bool,
     /// Only those whose numbers are sound; `None` if they are those of the last record.
     pub(super) hitboxes: Option<&'a [RecordedHitbox]>,
-    pub(super) poses: &'a [Isometry3d],
-    /// How far each hitbox reaches from its middle.
+    /// Relative to the root.
+    pub(super) poses: &'a PoseList,
+    /// How far each hitbox reaches from its middle, [filled up](super::pose_list::fill_up).
     pub(super) reaches: &'a [f32],
     /// The rule by which they are posed, if any, and what it needs; then their poses are not kept.
     pub(super) posing: Option<(&'a Posing, DisplayParameters)>,
@@ -43,12 +45,13 @@ impl HistoryBuffer {
     /// Writes the record of `tick`. A second record for the same tick replaces the first; a tick that is not after the newest
     /// one means that the clock was set back, and forgets all that was.
     pub(super) fn record(&mut self, tick: Tick, rig: &RigRecord, retention: Retention) {
-        let poses = if rig.posing.is_some() { &[] } else { rig.poses };
-        self.reserve(retention, poses.len());
+        // If there is a rule, it tells the poses.
+        let poses = Some(rig.poses).filter(|_| rig.posing.is_none());
+        self.reserve(retention, poses.map_or(0, PoseList::len));
         let state = self.next_state(tick, rig, retention.speed_limit);
         let slot = self.ring.push(tick);
         let posing = rig.posing.map(|(posing, _)| posing);
-        let center = || center_of(rig);
+        let center = || poses.map_or(Vec3::ZERO, PoseList::center);
         let number = match rig.hitboxes {
             Some(hitboxes) => {
                 self.layouts.number_of(state, hitboxes, posing, center, retention.storage == PoseStorage::Full)
@@ -56,7 +59,7 @@ impl HistoryBuffer {
             None => self.layouts.repeated(state, center),
         };
         let center = self.layouts.get(number).center;
-        let radius = posing.map_or_else(|| radius_of(rig, center), Posing::reach);
+        let radius = posing.map_or_else(|| rig.poses.radius(center, rig.reaches), Posing::reach);
         self.widest = self.widest.max(radius);
         let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
         self.records[slot] = Record { root: (translation, rotation), radius, layout: number };
@@ -64,7 +67,9 @@ impl HistoryBuffer {
             self.parameters.resize(self.ring.capacity(), DisplayParameters::default());
             self.parameters[slot] = parameters;
         }
-        self.poses.write_all(slot * self.stride, poses, rig.root, Frame { center, radius });
+        if let Some(poses) = poses {
+            self.poses.write_all(slot * self.stride, poses, Frame { center, radius });
+        }
         self.forget_layouts();
     }
 
@@ -140,38 +145,17 @@ impl HistoryBuffer {
     }
 }
 
-/// The places of all hitboxes, relative to the root.
-fn places(rig: &RigRecord) -> impl Iterator<Item = Vec3> {
-    let to_root = rig.root.inverse();
-    rig.poses.iter().map(move |pose| Vec3::from(to_root * pose.translation))
-}
-
-/// The middle of a rig, relative to its root.
-fn center_of(rig: &RigRecord) -> Vec3 {
-    if rig.posing.is_some() {
-        return Vec3::ZERO;
-    }
-    let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let (min, max) = places(rig).fold(start, |(min, max), place| (min.min(place), max.max(place)));
-    if min.is_finite() { min.midpoint(max) } else { Vec3::ZERO }
-}
-
-/// The radius of a ball around `center` that holds all hitboxes in any rotation of theirs, so that the blend of two such balls
-/// holds the blend of their poses.
-fn radius_of(rig: &RigRecord, center: Vec3) -> f32 {
-    places(rig).zip(rig.reaches).fold(0.0, |radius: f32, (place, reach)| radius.max(place.distance(center) + reach))
-}
-
-/// How far hitboxes reach.
-#[cfg(test)]
-pub(super) fn reaches(hitboxes: &[RecordedHitbox]) -> Vec<f32> {
-    hitboxes.iter().map(|hitbox| hitbox.shape.bounding_radius()).collect()
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{Shape, Zone, time::ViewTime};
+    use crate::{Shape, Zone, history::pose_list::fill_up, time::ViewTime};
+
+    /// How far hitboxes reach.
+    pub(crate) fn reaches(hitboxes: &[RecordedHitbox]) -> Vec<f32> {
+        let mut reaches = hitboxes.iter().map(|hitbox| hitbox.shape.bounding_radius()).collect();
+        fill_up(&mut reaches);
+        reaches
+    }
 
     pub(crate) const RETENTION: Retention =
         Retention { capacity: 12, storage: PoseStorage::Full, speed_limit: SpeedLimit::NONE };
@@ -201,7 +185,7 @@ pub(super) mod tests {
             life: Life::default(),
             hittable: true,
             hitboxes: Some(hitboxes),
-            poses,
+            poses: &PoseList::of(poses[0], poses),
             reaches: &reaches(hitboxes),
             posing: None,
         };
