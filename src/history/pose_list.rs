@@ -2,33 +2,39 @@
 
 use bevy::{
     math::{
-        Vec4,
+        Vec3A, Vec4,
         bounding::{Aabb3d, BoundingVolume},
     },
     prelude::*,
 };
 
+use super::{poses::Places, tree::each_axis};
 use crate::pose::Pose;
 
 /// Poses relative to a root, four side by side.
 #[derive(Debug)]
 pub(super) struct PoseList {
     root: Pose<Vec4>,
+    to_root: Pose<Vec4>,
     groups: Vec<Pose<Vec4>>,
+    /// Where hitboxes are, by another way than poses are found: it tells who is noted in the evidence, to the last bit.
+    places: Vec<Places>,
     len: usize,
 }
 
 impl Default for PoseList {
     fn default() -> Self {
-        Self { root: Pose::splat(Isometry3d::IDENTITY), groups: Vec::new(), len: 0 }
+        let identity = Pose::splat(Isometry3d::IDENTITY);
+        Self { root: identity, to_root: identity, groups: Vec::new(), places: Vec::new(), len: 0 }
     }
 }
 
 impl PoseList {
     /// Forgets all poses; the next ones are relative to this root.
     pub(super) fn begin(&mut self, root: Isometry3d) {
-        self.root = Pose::splat(root);
+        (self.root, self.to_root) = (Pose::splat(root), Pose::splat(root.inverse()));
         self.groups.clear();
+        self.places.clear();
         self.len = 0;
     }
 
@@ -47,12 +53,16 @@ impl PoseList {
 
     /// Adds a pose in the world.
     pub(super) fn push(&mut self, pose: Isometry3d) {
-        let lane = self.len % 4;
+        let (group, lane) = (self.len / 4, self.len % 4);
         if lane == 0 {
             self.groups.push(Pose::default());
+            self.places.push([Vec4::ZERO; 3]);
         }
-        let group = self.len / 4;
-        self.groups[group].set(lane, Pose::from(pose).seen_from(self.root.get(0)));
+        let pose = Pose::from(pose);
+        self.groups[group].set(lane, pose.seen_from(self.root.get(0)));
+        for (axis, number) in self.places[group].iter_mut().zip(self.to_root.get(0).carry(pose.place)) {
+            axis[lane] = number;
+        }
         self.len += 1;
     }
 
@@ -61,6 +71,7 @@ impl PoseList {
     pub(super) fn push_group(&mut self, group: Pose<Vec4>, count: usize) {
         debug_assert!(self.len.is_multiple_of(4) && (1..=4).contains(&count));
         self.groups.push(group.seen_from(self.root));
+        self.places.push(self.to_root.carry(group.place));
         self.len += count;
     }
 
@@ -78,7 +89,8 @@ impl PoseList {
         if self.len == 0 {
             return Vec3::ZERO;
         }
-        Aabb3d::from_point_cloud(Isometry3d::IDENTITY, self.iter().map(|pose| pose.translation)).center().into()
+        let place = |index: usize| Vec3A::from_array(self.places[index / 4].map(|axis| axis[index % 4]));
+        Aabb3d::from_point_cloud(Isometry3d::IDENTITY, (0..self.len).map(place)).center().into()
     }
 
     /// The radius of a ball around `center` that holds all hitboxes in any rotation of theirs, so that the blend of two such balls
@@ -86,10 +98,10 @@ impl PoseList {
     pub(super) fn radius(&self, center: Vec3, reaches: &[f32]) -> f32 {
         let center = center.to_array().map(Vec4::splat);
         let (reaches, rest) = reaches.as_chunks::<4>();
-        debug_assert!(rest.is_empty() && reaches.len() == self.groups.len());
-        let groups = self.groups.iter().zip(reaches);
-        let radii = groups.fold(Vec4::ZERO, |radii, (group, reaches)| {
-            let [x, y, z] = [0, 1, 2].map(|axis| group.place[axis] - center[axis]);
+        debug_assert!(rest.is_empty() && reaches.len() == self.places.len());
+        let groups = self.places.iter().zip(reaches);
+        let radii = groups.fold(Vec4::ZERO, |radii, (places, reaches)| {
+            let [x, y, z] = each_axis(|axis| places[axis] - center[axis]);
             let squares = x * x + y * y + z * z;
             radii.max(Vec4::from_array(squares.to_array().map(f32::sqrt)) + Vec4::from_array(*reaches))
         });

@@ -30,9 +30,14 @@ impl<N: Number> Pose<N> {
     #[inline(always)]
     pub(crate) fn child(self, scale: [N; 3], local: Self) -> Self {
         let ([sx, sy, sz], [x, y, z]) = (scale, local.place);
-        let [x, y, z] = rotate(self.rotation, [sx * x, sy * y, sz * z]);
-        let [own_x, own_y, own_z] = self.place;
-        Self { place: [x + own_x, y + own_y, z + own_z], rotation: multiply(self.rotation, local.rotation) }
+        Self { place: self.carry([sx * x, sy * y, sz * z]), rotation: multiply(self.rotation, local.rotation) }
+    }
+
+    /// The place in the world of one that is relative to this pose.
+    #[inline(always)]
+    pub(crate) fn carry(self, place: [N; 3]) -> [N; 3] {
+        let ([x, y, z], [own_x, own_y, own_z]) = (rotate(self.rotation, place), self.place);
+        [x + own_x, y + own_y, z + own_z]
     }
 
     /// The pose as seen from a root.
