@@ -72,9 +72,8 @@ pub struct HistoryBuffer {
     ring: TickRing,
     /// One for each slot of the ring.
     records: Vec<Record>,
-    /// `stride` poses for each slot of the ring, relative to the root.
+    /// Those of each slot of the ring, relative to the root.
     poses: PoseStore,
-    stride: usize,
     /// One for each slot of the ring, instead of poses, if the rig is posed by a rule.
     parameters: Vec<DisplayParameters>,
     layouts: LayoutTable,
@@ -176,11 +175,11 @@ impl HistoryBuffer {
     /// The poses of all hitboxes in a record, relative to the root.
     #[inline]
     fn poses(&self, slot: usize) -> Poses<'_> {
-        self.poses.range(slot * self.stride..(slot + 1) * self.stride, self.frame(slot))
+        self.poses.read(slot, self.frame(slot))
     }
 
     #[inline]
     fn frame(&self, slot: usize) -> Frame {
-        Frame { center: self.layout(slot).center, radius: self.records[slot].radius }
+        Frame { center: self.layout(slot).head.center, radius: self.records[slot].radius }
     }
 }

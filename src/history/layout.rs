@@ -39,12 +39,18 @@ pub(crate) struct RigState {
     pub(crate) alive: bool,
 }
 
-/// The list of a rig's hitboxes without their poses, and its state.
-#[derive(Debug, Default)]
-pub(super) struct Layout {
+/// What a layout says of the whole rig.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Head {
     pub(super) state: RigState,
     /// The middle of the hitboxes as they stood when the layout was new, relative to the root.
     pub(super) center: Vec3,
+}
+
+/// The list of a rig's hitboxes without their poses, and its state.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    pub(super) head: Head,
     pub(super) hitboxes: Vec<RecordedHitbox>,
     /// The radii of the balls around them in groups of four, if they can be looked at so: of those that cannot be hit, and of what
     /// is free, less than nothing.
@@ -86,6 +92,8 @@ impl Layout {
 #[derive(Debug, Default)]
 pub(super) struct LayoutTable {
     layouts: VecDeque<Layout>,
+    /// What the newest one says: recording looks at it in each tick, and at no other.
+    newest: Head,
     /// The number of the first layout in the table; each later one has the next number.
     first: u32,
     /// Forgotten lists whose memory can serve again.
@@ -104,7 +112,7 @@ impl LayoutTable {
     ) -> u32 {
         let is_newest = |newest: &Layout| {
             let pairs = newest.hitboxes.iter().zip(hitboxes);
-            newest.state == state
+            newest.head.state == state
                 && newest.hitboxes.len() == hitboxes.len()
                 && match (&newest.posing, posing) {
                     (Some(newest), Some(posing)) => newest.is_still(posing),
@@ -114,8 +122,7 @@ impl LayoutTable {
         };
         if !self.layouts.back().is_some_and(is_newest) {
             let mut layout = self.spare.pop().unwrap_or_default();
-            layout.state = state;
-            layout.center = center();
+            layout.head = Head { state, center: center() };
             layout.hitboxes.clear();
             layout.hitboxes.extend_from_slice(hitboxes);
             layout.list_radii(with_radii);
@@ -127,9 +134,25 @@ impl LayoutTable {
                 // Most rigs never need a second one.
                 self.layouts.reserve_exact(1);
             }
+            self.newest = layout.head;
             self.layouts.push_back(layout);
         }
-        self.first.wrapping_add(self.layouts.len() as u32 - 1)
+        self.newest_number()
+    }
+
+    fn newest_number(&self) -> u32 {
+        self.first.wrapping_add(self.layouts.len() as u32).wrapping_sub(1)
+    }
+
+    /// Whether no record follows any other than the newest one.
+    pub(super) fn is_single(&self) -> bool {
+        self.layouts.len() == 1
+    }
+
+    /// What the layout with this number says of the whole rig.
+    #[inline]
+    pub(super) fn head(&self, number: u32) -> Head {
+        if number == self.newest_number() { self.newest } else { self.get(number).head }
     }
 
     /// Drops all layouts before the one with this number.
@@ -150,15 +173,18 @@ impl LayoutTable {
 
     /// The same hitboxes as in the newest layout, but perhaps in another state; then with this centre.
     pub(super) fn repeated(&mut self, state: RigState, center: impl FnOnce() -> Vec3) -> u32 {
-        if let Some(newest) = self.layouts.back().filter(|newest| newest.state != state) {
+        if self.newest.state != state
+            && let Some(newest) = self.layouts.back()
+        {
             let mut layout = self.spare.pop().unwrap_or_default();
-            (layout.state, layout.center) = (state, center());
+            layout.head = Head { state, center: center() };
             layout.hitboxes.clone_from(&newest.hitboxes);
             layout.radii.clone_from(&newest.radii);
             layout.posing = None;
+            self.newest = layout.head;
             self.layouts.push_back(layout);
         }
-        self.first.wrapping_add(self.layouts.len() as u32 - 1)
+        self.newest_number()
     }
 
     /// If there are several layouts: how far what is blended from any of them reaches from the rig, if no record reaches further than
@@ -167,7 +193,7 @@ impl LayoutTable {
         // What is blended lies within a ball around the balls of two records, of which the later one is larger by a hitbox. Its middle
         // lies between theirs, and its radius is half the sum of theirs and of what lies in between, which is not more than both
         // arms; or it is one of the two.
-        let arms = || self.layouts.iter().map(|layout| layout.center.length()).fold(0.0, f32::max);
+        let arms = || self.layouts.iter().map(|layout| layout.head.center.length()).fold(0.0, f32::max);
         let hitboxes = || self.layouts.iter().flat_map(|layout| &layout.hitboxes);
         let largest = || hitboxes().map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
         (self.layouts.len() > 1).then(|| {
@@ -220,7 +246,8 @@ mod tests {
         assert_eq!((second, third), (first + 1, first + 2));
         table.forget_before(second);
         assert_eq!(table.get(second).hitboxes, ball(0.2));
-        assert_eq!(table.get(third).state, dead);
+        assert_eq!([second, third].map(|number| table.head(number).state), [RigState::default(), dead]);
+        assert_eq!(table.get(third).head.state, dead);
         assert_eq!(table.layouts.len(), 2);
     }
 }

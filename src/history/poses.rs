@@ -28,16 +28,27 @@ pub enum PoseStorage {
 pub(super) type Places = [Vec4; 3];
 
 /// The poses of all slots of a ring.
+#[derive(Debug, Default)]
+pub(super) struct PoseStore {
+    /// As many poses for each slot.
+    stride: usize,
+    numbers: Numbers,
+}
+
 #[derive(Debug)]
-pub(super) enum PoseStore {
-    Full { places: Vec<Places>, rotations: Vec<Quat> },
-    Compact { positions: Vec<[i16; 3]>, rotations: Vec<[u8; 5]> },
+enum Numbers {
+    /// For each slot first all places in groups, and then all rotations: what is recorded together lies together.
+    Full(Vec<Vec4>),
+    Compact {
+        positions: Vec<[i16; 3]>,
+        rotations: Vec<[u8; 5]>,
+    },
 }
 
 /// The poses of one record.
 #[derive(Clone, Copy)]
 pub(super) enum Poses<'a> {
-    Full { places: &'a [Places], rotations: &'a [Quat] },
+    Full { places: &'a [Places], rotations: &'a [Vec4] },
     Compact { positions: &'a [[i16; 3]], rotations: &'a [[u8; 5]], frame: Frame },
 }
 
@@ -45,7 +56,9 @@ impl<'a> Poses<'a> {
     #[inline]
     pub(super) fn read(&self, index: usize) -> Isometry3d {
         match self {
-            Self::Full { rotations, .. } => Isometry3d { translation: self.place(index), rotation: rotations[index] },
+            Self::Full { rotations, .. } => {
+                Isometry3d { translation: self.place(index), rotation: Quat::from_vec4(rotations[index]) }
+            }
             Self::Compact { rotations, .. } => {
                 Isometry3d { translation: self.place(index), rotation: unpack_rotation(rotations[index]) }
             }
@@ -66,7 +79,7 @@ impl<'a> Poses<'a> {
     pub(super) fn place(&self, index: usize) -> Vec3A {
         match self {
             Self::Full { places, .. } => {
-                let [x, y, z] = places[index / PoseStore::GROUP].map(|axis| axis[index % PoseStore::GROUP]);
+                let [x, y, z] = places[index / GROUP].map(|axis| axis[index % GROUP]);
                 Vec3A::new(x, y, z)
             }
             Self::Compact { positions, frame, .. } => {
@@ -84,113 +97,128 @@ pub(super) struct Frame {
     pub(super) radius: f32,
 }
 
-impl Default for PoseStore {
+const GROUP: usize = 4;
+
+impl Default for Numbers {
     fn default() -> Self {
-        Self::Full { places: Vec::new(), rotations: Vec::new() }
+        Self::Full(Vec::new())
     }
 }
 
 impl PoseStore {
-    const GROUP: usize = 4;
-
-    /// How many poses are stored for a slot that needs so many.
-    pub(super) fn stride(storage: PoseStorage, poses: usize) -> usize {
+    /// Room for at least `stride` poses in each of so many slots.
+    pub(super) fn new(storage: PoseStorage, slots: usize, stride: usize) -> Self {
         match storage {
-            PoseStorage::Full => poses.next_multiple_of(Self::GROUP),
-            PoseStorage::Compact => poses,
+            PoseStorage::Full => {
+                let stride = stride.next_multiple_of(GROUP);
+                Self { stride, numbers: Numbers::Full(vec![Vec4::ZERO; slot_of_vectors(slots, stride).start]) }
+            }
+            PoseStorage::Compact => {
+                let len = slots * stride;
+                let (positions, rotations) = (vec![[0; 3]; len], vec![[0; 5]; len]);
+                Self { stride, numbers: Numbers::Compact { positions, rotations } }
+            }
         }
     }
 
-    pub(super) fn with_len(storage: PoseStorage, len: usize) -> Self {
-        match storage {
-            PoseStorage::Full => {
-                let places = vec![[Vec4::ZERO; 3]; len.div_ceil(Self::GROUP)];
-                Self::Full { places, rotations: vec![Quat::IDENTITY; len] }
-            }
-            PoseStorage::Compact => Self::Compact { positions: vec![[0; 3]; len], rotations: vec![[0; 5]; len] },
-        }
+    /// As many poses there is room for in each slot.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
     }
 
     pub(super) fn storage(&self) -> PoseStorage {
-        match self {
-            Self::Full { .. } => PoseStorage::Full,
-            Self::Compact { .. } => PoseStorage::Compact,
+        match self.numbers {
+            Numbers::Full(_) => PoseStorage::Full,
+            Numbers::Compact { .. } => PoseStorage::Compact,
         }
     }
 
-    /// Some of the poses, from the beginning of a group on; all of them are in the same frame.
+    /// The poses of a slot, which are all in the same frame.
     #[inline]
-    pub(super) fn range(&self, range: Range<usize>, frame: Frame) -> Poses<'_> {
-        match self {
-            Self::Full { places, rotations } => {
-                let groups = range.start / Self::GROUP..range.end.div_ceil(Self::GROUP);
-                Poses::Full { places: &places[groups], rotations: &rotations[range] }
+    pub(super) fn read(&self, slot: usize, frame: Frame) -> Poses<'_> {
+        match &self.numbers {
+            Numbers::Full(vectors) => {
+                let vectors = &vectors[slot_of_vectors(slot, self.stride)];
+                let (places, rotations) = vectors.split_at(self.stride / GROUP * 3);
+                Poses::Full { places: places.as_chunks().0, rotations }
             }
-            Self::Compact { positions, rotations } => {
+            Numbers::Compact { positions, rotations } => {
+                let range = slot * self.stride..(slot + 1) * self.stride;
                 Poses::Compact { positions: &positions[range.clone()], rotations: &rotations[range], frame }
             }
         }
     }
 
-    pub(super) fn write(&mut self, index: usize, pose: Isometry3d, frame: Frame) {
-        match self {
-            Self::Full { places, rotations } => {
-                let group = &mut places[index / Self::GROUP];
-                for (axis, place) in group.iter_mut().enumerate() {
-                    place[index % Self::GROUP] = pose.translation[axis];
-                }
-                rotations[index] = pose.rotation;
-            }
-            Self::Compact { positions, rotations } => {
-                let relative = (Vec3::from(pose.translation) - frame.center) / frame.radius.max(f32::MIN_POSITIVE);
-                // `as` saturates.
-                positions[index] = relative.to_array().map(|part| (part * f32::from(i16::MAX)).round() as i16);
-                rotations[index] = pack_rotation(pose.rotation);
-            }
-        }
-    }
-
-    /// Writes the poses of a record, from the beginning of a group on.
-    pub(super) fn write_all(&mut self, start: usize, poses: &PoseList, frame: Frame) {
-        match self {
-            Self::Full { places, rotations } => {
-                let places = &mut places[start / Self::GROUP..];
-                let (rotations, _) = rotations[start..].as_chunks_mut::<{ Self::GROUP }>();
-                for (group, (places, rotations)) in poses.groups().iter().zip(places.iter_mut().zip(rotations)) {
+    /// Writes the poses of a slot.
+    pub(super) fn write(&mut self, slot: usize, poses: &PoseList, frame: Frame) {
+        let stride = self.stride;
+        match &mut self.numbers {
+            Numbers::Full(vectors) => {
+                let (places, rotations) = split(&mut vectors[slot_of_vectors(slot, stride)], stride);
+                let slots = places.iter_mut().zip(rotations.as_chunks_mut().0);
+                for (group, (places, rotations)) in poses.groups().iter().zip(slots) {
                     (*places, *rotations) = (group.place, group.rotations());
                 }
             }
-            Self::Compact { .. } => {
-                (start..).zip(poses.iter()).for_each(|(index, pose)| self.write(index, pose, frame));
+            Numbers::Compact { positions, rotations } => {
+                let slots = positions[slot * stride..].iter_mut().zip(&mut rotations[slot * stride..]);
+                for (pose, (position, rotation)) in poses.iter().zip(slots) {
+                    (*position, *rotation) = (pack_position(pose.translation, frame), pack_rotation(pose.rotation));
+                }
             }
         }
     }
 
-    /// Copies poses of another store, from the beginning of a group on; exactly, if both store them in the same way.
-    pub(super) fn copy(&mut self, to: usize, other: &Self, from: Range<usize>, frame: Frame) {
-        match (self, other) {
-            (
-                Self::Compact { positions, rotations },
-                Self::Compact { positions: other_positions, rotations: other_rotations },
-            ) => {
-                positions[to..to + from.len()].copy_from_slice(&other_positions[from.clone()]);
-                rotations[to..to + from.len()].copy_from_slice(&other_rotations[from]);
+    /// Copies a slot of another store with no more room; exactly, if both store poses in the same way.
+    pub(super) fn copy(&mut self, slot: usize, other: &Self, from: usize, frame: Frame) {
+        let (stride, old) = (self.stride, other.read(from, frame));
+        match (&mut self.numbers, old) {
+            (Numbers::Full(vectors), Poses::Full { places: old_places, rotations: old_rotations }) => {
+                let (places, rotations) = split(&mut vectors[slot_of_vectors(slot, stride)], stride);
+                places[..old_places.len()].copy_from_slice(old_places);
+                rotations[..old_rotations.len()].copy_from_slice(old_rotations);
             }
-            (store, other) => {
-                let poses = other.range(from.clone(), frame);
-                (0..from.len()).for_each(|index| store.write(to + index, poses.read(index), frame));
+            (
+                Numbers::Compact { positions, rotations },
+                Poses::Compact { positions: old_positions, rotations: old_rotations, .. },
+            ) => {
+                positions[slot * stride..][..old_positions.len()].copy_from_slice(old_positions);
+                rotations[slot * stride..][..old_rotations.len()].copy_from_slice(old_rotations);
+            }
+            (_, old) => {
+                let mut poses = PoseList::default();
+                (0..other.stride).for_each(|index| poses.push(old.read(index)));
+                self.write(slot, &poses, frame);
             }
         }
     }
 
     pub(super) fn bytes(&self) -> usize {
-        match self {
-            Self::Full { places, rotations } => size_of_val(places.as_slice()) + size_of_val(rotations.as_slice()),
-            Self::Compact { positions, rotations } => {
+        match &self.numbers {
+            Numbers::Full(vectors) => size_of_val(vectors.as_slice()),
+            Numbers::Compact { positions, rotations } => {
                 size_of_val(positions.as_slice()) + size_of_val(rotations.as_slice())
             }
         }
     }
+}
+
+/// Where the vectors of a slot are: three for the places of a group, and one for each rotation.
+fn slot_of_vectors(slot: usize, stride: usize) -> Range<usize> {
+    let len = stride / GROUP * 3 + stride;
+    slot * len..(slot + 1) * len
+}
+
+/// The places and the rotations of a slot.
+fn split(vectors: &mut [Vec4], stride: usize) -> (&mut [Places], &mut [Vec4]) {
+    let (places, rotations) = vectors.split_at_mut(stride / GROUP * 3);
+    (places.as_chunks_mut().0, rotations)
+}
+
+fn pack_position(place: Vec3A, frame: Frame) -> [i16; 3] {
+    let relative = (Vec3::from(place) - frame.center) / frame.radius.max(f32::MIN_POSITIVE);
+    // `as` saturates.
+    relative.to_array().map(|part| (part * f32::from(i16::MAX)).round() as i16)
 }
 
 /// Bits of each of the three smallest components; two more tell which the largest one is.
@@ -254,9 +282,9 @@ mod tests {
             prop_assume!(rotation.length() > 0.1);
             let frame = Frame { center: center.into(), radius: 2.6 };
             let pose = Isometry3d::new(Vec3::from(position) + frame.center, rotation.normalize());
-            let mut store = PoseStore::with_len(PoseStorage::Compact, 1);
-            store.write(0, pose, frame);
-            let back = store.range(0..1, frame).read(0);
+            let mut store = PoseStore::new(PoseStorage::Compact, 1, 1);
+            store.write(0, &PoseList::of(Isometry3d::IDENTITY, &[pose]), frame);
+            let back = store.read(0, frame).read(0);
             // Positions 500 m away have steps of 0.03 mm of their own.
             prop_assert!(back.translation.distance(pose.translation) < 2.6 / 37_000.0 + 1e-4);
             // In `f64`: near zero, the angle between `f32` rotations is mostly rounding.

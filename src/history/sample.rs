@@ -165,7 +165,7 @@ impl HistoryBuffer {
     fn blend(&self, (older, start): (usize, Tick), (newer, end): (usize, Tick), view: ViewTime) -> Blend {
         let (older, newer) = (self.ring.slot(older), self.ring.slot(newer));
         let span = end.since(start);
-        if span <= 0 || self.layout(older).state.segment != self.layout(newer).state.segment {
+        if span <= 0 || self.layout(older).head.state.segment != self.layout(newer).head.state.segment {
             return Blend::held(older);
         }
         Blend { older, newer, t: view.part_between(start, end) }
@@ -197,17 +197,17 @@ impl<'a> Sample<'a> {
 
     /// Which of its lives the rig was in.
     pub fn life(&self) -> LifeNumber {
-        self.history.layout(self.blend.older).state.life
+        self.history.layout(self.blend.older).head.state.life
     }
 
     /// The segment of the rig's records that the pose is of.
     pub(crate) fn segment(&self) -> u32 {
-        self.history.layout(self.blend.older).state.segment
+        self.history.layout(self.blend.older).head.state.segment
     }
 
     /// Whether the rig was alive.
     pub fn is_alive(&self) -> bool {
-        self.history.layout(self.blend.older).state.alive
+        self.history.layout(self.blend.older).head.state.alive
     }
 
     /// A ball that holds all hitboxes.
@@ -242,13 +242,13 @@ impl<'a> Sample<'a> {
         let layout = self.history.layout(older);
         let (radius, newer_radius) = (records[older].radius, records[newer].radius);
         if records[older].layout == records[newer].layout {
-            return BoundingSphere::new(layout.center, radius.max(newer_radius));
+            return BoundingSphere::new(layout.head.center, radius.max(newer_radius));
         }
         // Until the newer record, hitboxes keep their older shapes, and one that only the older record has stays where it is.
         let hittable = layout.hitboxes.iter().filter(|hitbox| hitbox.hittable);
         let largest = hittable.map(|hitbox| hitbox.shape.bounding_radius()).fold(0.0, f32::max);
-        let newer_ball = BoundingSphere::new(self.history.layout(newer).center, newer_radius + largest);
-        BoundingSphere::new(layout.center, radius).merge(&newer_ball)
+        let newer_ball = BoundingSphere::new(self.history.layout(newer).head.center, newer_radius + largest);
+        BoundingSphere::new(layout.head.center, radius).merge(&newer_ball)
     }
 
     /// Every hitbox that the rig had and that could be hit, in the order of its hierarchy.

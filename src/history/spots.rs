@@ -8,6 +8,7 @@ use bevy::{
 use super::{
     HistoryBuffer, Record,
     index::{BoxIndex, Whereabout},
+    layout::Head,
     ring::TickRing,
 };
 use crate::{
@@ -88,7 +89,8 @@ impl RigIndex {
     pub(super) fn put(&mut self, rig: Entity, history: &mut HistoryBuffer) {
         let slot = history.ring.slot(0);
         let Record { root: (place, rotation), radius, layout } = history.records[slot];
-        let (center, state) = (Vec3A::from(history.layout(slot).center), history.layout(slot).state);
+        let Head { center, state } = history.layouts.head(layout);
+        let center = Vec3A::from(center);
         let rotation = Quat::from_array(rotation);
         // As it is found from its history, to the last bit.
         let place = Vec3A::from(place);
@@ -183,9 +185,9 @@ impl HistoryBuffer {
     /// Where the rig stood in a record, and how far what is blended from it and others reaches from there.
     fn whereabout(&self, age: usize) -> Whereabout {
         let slot = self.ring.slot(age);
-        let Record { root: (place, _), radius, .. } = self.records[slot];
-        let reach =
-            self.layouts.reach_of_several(self.widest).unwrap_or_else(|| self.layout(slot).center.length() + radius);
+        let Record { root: (place, _), radius, layout } = self.records[slot];
+        let reach = self.layouts.reach_of_several(self.widest);
+        let reach = reach.unwrap_or_else(|| self.layouts.head(layout).center.length() + radius);
         Whereabout { tick: self.ring.tick(age), place, reach }
     }
 }

@@ -58,7 +58,7 @@ impl HistoryBuffer {
             }
             None => self.layouts.repeated(state, center),
         };
-        let center = self.layouts.get(number).center;
+        let center = self.layouts.head(number).center;
         let radius = posing.map_or_else(|| rig.poses.radius(center, rig.reaches), Posing::reach);
         self.widest = self.widest.max(radius);
         let (translation, rotation) = (rig.root.translation.into(), rig.root.rotation.to_array());
@@ -68,7 +68,7 @@ impl HistoryBuffer {
             self.parameters[slot] = parameters;
         }
         if let Some(poses) = poses {
-            self.poses.write_all(slot * self.stride, poses, Frame { center, radius });
+            self.poses.write(slot, poses, Frame { center, radius });
         }
         self.forget_layouts();
     }
@@ -88,8 +88,10 @@ impl HistoryBuffer {
     }
 
     fn forget_layouts(&mut self) {
-        let oldest = self.ring.slot(self.len() - 1);
-        self.layouts.forget_before(self.records[oldest].layout);
+        if !self.layouts.is_single() {
+            let oldest = self.ring.slot(self.len() - 1);
+            self.layouts.forget_before(self.records[oldest].layout);
+        }
     }
 
     /// The state of a rig in its next record: the segment of the last one or a new one.
@@ -114,16 +116,15 @@ impl HistoryBuffer {
     /// Room for as many records of as many poses; keeps what has been recorded as far as it fits.
     fn reserve(&mut self, retention: Retention, poses: usize) {
         let Retention { capacity, storage, .. } = retention;
-        if self.ring.capacity() == capacity && self.poses.storage() == storage && poses <= self.stride {
+        if self.ring.capacity() == capacity && self.poses.storage() == storage && poses <= self.poses.stride() {
             return;
         }
-        let stride = PoseStore::stride(storage, self.stride.max(poses));
+        let stride = self.poses.stride().max(poses);
         let old = core::mem::take(self);
         *self = HistoryBuffer {
             ring: TickRing::with_capacity(capacity),
             records: vec![Record::default(); capacity],
-            poses: PoseStore::with_len(storage, capacity * stride),
-            stride,
+            poses: PoseStore::new(storage, capacity, stride),
             parameters: vec![DisplayParameters::default(); if old.parameters.is_empty() { 0 } else { capacity }],
             layouts: old.layouts,
             latest: old.latest,
@@ -140,7 +141,7 @@ impl HistoryBuffer {
                 self.parameters[to] = *parameters;
             }
             let frame = self.frame(to);
-            self.poses.copy(to * stride, &old.poses, from * old.stride..(from + 1) * old.stride, frame);
+            self.poses.copy(to, &old.poses, from, frame);
         }
     }
 }

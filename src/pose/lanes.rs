@@ -79,8 +79,8 @@ impl Pose<Vec4> {
     }
 
     #[inline]
-    pub(crate) fn rotations(&self) -> [Quat; 4] {
-        transpose(self.rotation).map(Quat::from_vec4)
+    pub(crate) fn rotations(&self) -> [Vec4; 4] {
+        transpose(self.rotation)
     }
 
     pub(crate) fn get(&self, lane: usize) -> Pose<f32> {
