@@ -161,6 +161,11 @@ mod tests {
         let parent = Transform::from_rotation(Quat::from_rotation_z(0.4)).with_scale(Vec3::splat(3.0));
         let child = Transform::from_rotation(Quat::from_rotation_x(0.3));
         let world = WorldTransform::Plain(parent).child(&child).to_transform();
-        assert_eq!(world.rotation, parent.rotation * child.rotation);
+        let expected = parent.rotation * child.rotation;
+        assert!((world.rotation - expected).length() < 1e-6, "{world:?}");
+        // Elsewhere, glam adds in another order.
+        if cfg!(target_feature = "sse2") {
+            assert_eq!(world.rotation, expected);
+        }
     }
 }

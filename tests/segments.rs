@@ -206,6 +206,32 @@ fn a_broken_bone_does_not_take_the_head_with_it() {
     }
 }
 
+/// So far away that the square of the distance is no number any more.
+#[test]
+fn a_bone_beyond_the_edge_of_the_world_does_not_take_the_head_with_it() {
+    for storage in [PoseStorage::Full, PoseStorage::Compact] {
+        let mut app = arena();
+        app.world_mut().resource_mut::<LagCompensationConfig>().storage = storage;
+        let shooter = app.world_mut().spawn(Rig).id();
+        let rig = app.world_mut().spawn((Rig, Transform::from_xyz(0.0, 0.0, 10.0))).id();
+        let head = app.world_mut().spawn((Hitbox::ball(0.5), ChildOf(rig))).id();
+        let finger = app.world_mut().spawn((Hitbox::ball(0.1), Transform::from_xyz(0.0, 2.0, 0.0), ChildOf(rig))).id();
+        app.run_to(Tick(10));
+        app.world_mut().get_mut::<Transform>(finger).unwrap().translation.x = 1e30;
+        app.tick();
+        let now = app.now() + 1;
+        let at = |tick: Tick| ShotEvent::new(shooter, now, Vec3::ZERO, Vec3::Z).seen_at(ViewTime::at(tick));
+        let struck: Vec<_> = app
+            .judge_all([at(now - 1), at(now - 2)])
+            .iter()
+            .map(|verdict| verdict.map(|hit| hit.hit.hitbox).ok())
+            .collect();
+        // Places that are stored relative to that are worth nothing.
+        let is_there = (storage == PoseStorage::Full).then_some(head);
+        assert_eq!(struck, [is_there, Some(head)], "{storage:?}");
+    }
+}
+
 #[test]
 fn switching_the_storage_and_the_tick_rate_keeps_the_past() {
     let mut app = arena();

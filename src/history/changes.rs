@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::{
     HistoryBuffer, RigPlan, forget_inserted, forget_removed,
-    record::tests::{nodes, spawn, world},
+    record::tests::{Node, nodes, spawn, world},
     record_history,
 };
 use crate::{
@@ -30,6 +30,17 @@ enum Change {
     Drop(usize),
     Despawn(usize),
     Break(usize),
+}
+
+/// A rig with all hitboxes on its children.
+fn flat() -> impl Strategy<Value = Vec<Node>> {
+    nodes().prop_map(|mut nodes| {
+        for (index, (parent, is_rig, is_hitbox, is_uneven, ..)) in nodes.iter_mut().enumerate() {
+            let is_root = index == 0;
+            (*parent, *is_rig, *is_hitbox, *is_uneven) = (usize::from(!is_root), is_root, !is_root, false);
+        }
+        nodes
+    })
 }
 
 fn changes() -> impl Strategy<Value = Change> {
@@ -136,7 +147,7 @@ proptest! {
     /// What is kept of a rig from one tick to the next makes no difference.
     #[test]
     fn whatever_changes_between_two_ticks_is_recorded_as_if_seen_for_the_first_time(
-        nodes in nodes(),
+        nodes in prop_oneof![nodes(), flat()],
         script in prop::collection::vec(prop::collection::vec(changes(), 0..4), 1..12),
     ) {
         let mut worlds = [world(), world()];
@@ -161,7 +172,8 @@ proptest! {
                 let mut histories = world.query_filtered::<(Entity, &HistoryBuffer), With<Rig>>();
                 let mut told: Vec<_> = histories.iter(world).filter_map(|(rig, history)| {
                     let sample = history.sample(ViewTime::new(Tick(tick) - 1, 0x8000)).or_else(|| history.sample(ViewTime::at(Tick(tick))))?;
-                    Some((rig, format!("{:?} {:?}", sample.root(), sample.hitboxes().collect::<Vec<_>>())))
+                    let hitboxes = sample.hitboxes().collect::<Vec<_>>();
+                    Some((rig, format!("{:?} {:?} {hitboxes:?}", sample.root(), sample.bounds())))
                 }).collect();
                 told.sort_unstable_by_key(|(rig, _)| *rig);
                 told

@@ -17,7 +17,7 @@ use crate::{hitbox::Hitbox, pose::Pose};
 pub(crate) struct Tables<'w, 's> {
     hitboxes: Query<'w, 's, (Entity, &'static Transform), With<Hitbox>>,
     entities: &'w Entities,
-    /// Tables have numbers here, in the order in which they were first seen. Those that come too late are never looked at.
+    /// Tables by their numbers. Those that come when no number is free have none, and their hitboxes are looked up.
     known: Local<'s, ArrayVec<TableId, MOST>>,
 }
 
@@ -50,16 +50,23 @@ impl Tables<'_, '_> {
     pub(super) fn columns(&mut self) -> Columns<'_> {
         let Self { hitboxes, entities, known } = self;
         let mut columns = ArrayVec::<_, MOST>::new();
-        for (owners, transforms) in hitboxes.contiguous_iter().into_iter().flatten() {
-            let Some(table) = owners.first().and_then(|first| table_of(entities, *first)) else { continue };
-            let number = known.iter().position(|other| *other == table.0);
-            let Some(number) = number.or_else(|| known.try_push(table.0).ok().map(|()| known.len() - 1)) else {
-                continue;
-            };
-            while columns.len() <= number {
-                columns.push((&[][..], &[][..]));
+        columns.extend(known.iter().map(|_| (&[][..], &[][..])));
+        // First those that have a number: others may take the numbers of those of which nothing is left.
+        for is_new in [false, true] {
+            for (owners, transforms) in hitboxes.contiguous_iter().into_iter().flatten() {
+                let Some((table, _)) = owners.first().and_then(|first| table_of(entities, *first)) else { continue };
+                let number = known.iter().position(|known| *known == table);
+                match number {
+                    Some(number) => columns[number] = (owners, transforms),
+                    None if !is_new => {}
+                    None if known.try_push(table).is_ok() => columns.push((owners, transforms)),
+                    None => {
+                        if let Some(free) = columns.iter().position(|(owners, _)| owners.is_empty()) {
+                            (known[free], columns[free]) = (table, (owners, transforms));
+                        }
+                    }
+                }
             }
-            columns[number] = (owners, transforms);
         }
         Columns { columns, entities, known }
     }
@@ -80,7 +87,7 @@ impl Columns<'_> {
         found.unwrap_or(Row::NOWHERE)
     }
 
-    /// The transform of an entity, if that is where it was.
+    /// The transform of an entity, if that is where it was. No number of a table is trusted, as it may be another's by now.
     #[inline]
     pub(super) fn get(&self, row: Row, entity: Entity) -> Option<&Transform> {
         let (owners, transforms) = self.columns.get(row.table as usize)?;
@@ -160,6 +167,24 @@ mod tests {
         let found = found.expect("it runs");
         assert_eq!(found.iter().flatten().count(), MOST);
         assert!((0..64).zip(&found).all(|(set, place)| place.is_none_or(|place| place == set as f32)), "{found:?}");
+    }
+
+    #[test]
+    fn tables_that_are_empty_make_room_for_others() {
+        let mut world = World::new();
+        let entities = hitboxes(&mut world);
+        let count = entities.len();
+        let found = world.register_system(|In(entities): In<Vec<Entity>>, mut tables: Tables| {
+            let columns = tables.columns();
+            let is_right = |entity: &&Entity| columns.get(columns.find(**entity), **entity).is_some();
+            entities.iter().filter(is_right).count()
+        });
+        assert_eq!(world.run_system_with(found, entities.clone()).expect("it runs"), MOST);
+        for entity in &entities[..MOST] {
+            world.despawn(*entity);
+        }
+        let rest = entities[MOST..].to_vec();
+        assert_eq!(world.run_system_with(found, rest).expect("it runs"), count - MOST);
     }
 
     #[test]

@@ -31,9 +31,10 @@ pub(crate) struct RigPlan {
     /// One for each step with a hitbox; and how far each of them reaches from its middle, [filled up](fill_up).
     hitboxes: Vec<PlannedHitbox>,
     reaches: Vec<f32>,
-    /// All hitboxes in groups of four, the last one again to fill them up; none unless all hang on the rig itself.
+    /// All hitboxes in groups of four, the last one again to fill them up; none unless each has a `Transform` and no offset, and
+    /// hangs on the rig itself, which is no hitbox.
     groups: Vec<[(Entity, Row); 4]>,
-    /// Whether all have been found where they were.
+    /// Whether all that are in a known table have been found where they were.
     is_in_place: bool,
     /// The scale of all hitboxes in the world, if it is the same.
     scale: Option<Vec3>,

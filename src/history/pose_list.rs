@@ -1,10 +1,7 @@
 //! The poses of a rig's hitboxes on their way into its history.
 
 use bevy::{
-    math::{
-        Vec3A, Vec4,
-        bounding::{Aabb3d, BoundingVolume},
-    },
+    math::{Vec3A, Vec4},
     prelude::*,
 };
 
@@ -55,7 +52,7 @@ impl PoseList {
     pub(super) fn push(&mut self, pose: Isometry3d) {
         let (group, lane) = (self.len / 4, self.len % 4);
         if lane == 0 {
-            self.groups.push(Pose::default());
+            self.groups.push(Pose::splat(Isometry3d::IDENTITY));
             self.places.push([Vec4::ZERO; 3]);
         }
         let pose = Pose::from(pose);
@@ -86,11 +83,10 @@ impl PoseList {
 
     /// The middle of all places.
     pub(super) fn center(&self) -> Vec3 {
-        if self.len == 0 {
-            return Vec3::ZERO;
-        }
         let place = |index: usize| Vec3A::from_array(self.places[index / 4].map(|axis| axis[index % 4]));
-        Aabb3d::from_point_cloud(Isometry3d::IDENTITY, (0..self.len).map(place)).center().into()
+        let start = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+        let (min, max) = (0..self.len).map(place).fold(start, |(min, max), place| (min.min(place), max.max(place)));
+        if min.is_finite() { min.midpoint(max).into() } else { Vec3::ZERO }
     }
 
     /// The radius of a ball around `center` that holds all hitboxes in any rotation of theirs, so that the blend of two such balls
@@ -103,7 +99,9 @@ impl PoseList {
         let radii = groups.fold(Vec4::ZERO, |radii, (places, reaches)| {
             let [x, y, z] = each_axis(|axis| places[axis] - center[axis]);
             let squares = x * x + y * y + z * z;
-            radii.max(Vec4::from_array(squares.to_array().map(f32::sqrt)) + Vec4::from_array(*reaches))
+            let found = Vec4::from_array(squares.to_array().map(f32::sqrt)) + Vec4::from_array(*reaches);
+            // What is no number is not more: in the last group, those that fill it up may be endlessly far away.
+            Vec4::select(found.cmpgt(radii), found, radii)
         });
         radii.max_element()
     }

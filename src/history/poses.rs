@@ -111,7 +111,11 @@ impl PoseStore {
         match storage {
             PoseStorage::Full => {
                 let stride = stride.next_multiple_of(GROUP);
-                Self { stride, numbers: Numbers::Full(vec![Vec4::ZERO; slot_of_vectors(slots, stride).start]) }
+                let mut vectors = vec![Vec4::ZERO; slot_of_vectors(slots, stride).start];
+                for slot in 0..slots {
+                    split(&mut vectors[slot_of_vectors(slot, stride)], stride).1.fill(Quat::IDENTITY.into());
+                }
+                Self { stride, numbers: Numbers::Full(vectors) }
             }
             PoseStorage::Compact => {
                 let len = slots * stride;
