@@ -183,16 +183,22 @@ fn b47_disabled_colliders_and_their_scale_count_for_hitboxes_at_any_frame_rate()
     assert_eq!(distances, [Some(8.0), Some(9.5), None, Some(9.5)]);
 }
 
+/// A shooter, and ten metres before them a rig with a head of half a metre and, two metres above it, a finger: after ten ticks.
+fn finger_and_head(storage: PoseStorage) -> (TestApp, [Entity; 4]) {
+    let mut app = arena();
+    app.world_mut().resource_mut::<LagCompensationConfig>().storage = storage;
+    let shooter = app.world_mut().spawn(Rig).id();
+    let rig = app.world_mut().spawn((Rig, Transform::from_xyz(0.0, 0.0, 10.0))).id();
+    let head = app.world_mut().spawn((Hitbox::ball(0.5), ChildOf(rig))).id();
+    let finger = app.world_mut().spawn((Hitbox::ball(0.1), Transform::from_xyz(0.0, 2.0, 0.0), ChildOf(rig))).id();
+    app.run_to(Tick(10));
+    (app, [shooter, rig, head, finger])
+}
+
 #[test]
 fn a_broken_bone_does_not_take_the_head_with_it() {
     for storage in [PoseStorage::Full, PoseStorage::Compact] {
-        let mut app = arena();
-        app.world_mut().resource_mut::<LagCompensationConfig>().storage = storage;
-        let shooter = app.world_mut().spawn(Rig).id();
-        let rig = app.world_mut().spawn((Rig, Transform::from_xyz(0.0, 0.0, 10.0))).id();
-        let head = app.world_mut().spawn((Hitbox::ball(0.5), ChildOf(rig))).id();
-        let finger = app.world_mut().spawn((Hitbox::ball(0.1), Transform::from_xyz(0.0, 2.0, 0.0), ChildOf(rig))).id();
-        app.run_to(Tick(10));
+        let (mut app, [shooter, rig, head, finger]) = finger_and_head(storage);
         app.world_mut().get_mut::<Transform>(finger).unwrap().translation.x = f32::NAN;
         app.world_mut().spawn((Hitbox::ball(f32::INFINITY), ChildOf(rig)));
         app.tick();
@@ -210,13 +216,7 @@ fn a_broken_bone_does_not_take_the_head_with_it() {
 #[test]
 fn a_bone_beyond_the_edge_of_the_world_does_not_take_the_head_with_it() {
     for storage in [PoseStorage::Full, PoseStorage::Compact] {
-        let mut app = arena();
-        app.world_mut().resource_mut::<LagCompensationConfig>().storage = storage;
-        let shooter = app.world_mut().spawn(Rig).id();
-        let rig = app.world_mut().spawn((Rig, Transform::from_xyz(0.0, 0.0, 10.0))).id();
-        let head = app.world_mut().spawn((Hitbox::ball(0.5), ChildOf(rig))).id();
-        let finger = app.world_mut().spawn((Hitbox::ball(0.1), Transform::from_xyz(0.0, 2.0, 0.0), ChildOf(rig))).id();
-        app.run_to(Tick(10));
+        let (mut app, [shooter, _, head, finger]) = finger_and_head(storage);
         app.world_mut().get_mut::<Transform>(finger).unwrap().translation.x = 1e30;
         app.tick();
         let now = app.now() + 1;

@@ -208,39 +208,9 @@ impl RigPlan {
         if !self.is_in_place {
             self.locate(columns);
         }
-        self.find_by_fours(columns, root, poses).is_some()
-            || self.find_one_by_one(hierarchy, columns, root, poses, transforms)
-    }
-
-    /// For hitboxes that all hang on the rig itself and have the scales of the last record, as most do.
-    fn find_by_fours(&self, columns: &Columns, root: WorldTransform, poses: &mut PoseList) -> Option<()> {
-        let WorldTransform::Plain(transform) = root else { return None };
-        let common = self.scale.filter(|_| is_even(transform.scale) && !self.groups.is_empty())?.extend(0.0);
-        let (root, scale) = (pose::of(&transform), transform.scale);
-        let (lanes, axes) = (Pose::splat(root), scale.to_array().map(Vec4::splat));
-        poses.begin(root);
-        let mut left = self.hitboxes.len();
-        for group in &self.groups {
-            let local = columns.get_four(group)?;
-            let pose = lanes.child(axes, local.pose);
-            let are_as_ever = local.scales.iter().all(|own| scale.extend(0.0) * *own == common);
-            if !are_as_ever || !pose.is_finite() {
-                return None;
-            }
-            poses.push_group(pose, left.min(4));
-            left = left.saturating_sub(4);
+        if self.find_by_fours(columns, root, poses).is_some() {
+            return true;
         }
-        Some(())
-    }
-
-    fn find_one_by_one(
-        &mut self,
-        hierarchy: &Hierarchy,
-        columns: &Columns,
-        root: WorldTransform,
-        poses: &mut PoseList,
-        transforms: &mut Vec<WorldTransform>,
-    ) -> bool {
         let Self { steps, hitboxes, reaches, scale: common, is_same, is_in_place, .. } = self;
         transforms.clear();
         poses.begin(pose::of(&root.to_transform()));
@@ -284,6 +254,27 @@ impl RigPlan {
             poses.push(pose);
         }
         true
+    }
+
+    /// For hitboxes that all hang on the rig itself and have the scales of the last record, as most do.
+    fn find_by_fours(&self, columns: &Columns, root: WorldTransform, poses: &mut PoseList) -> Option<()> {
+        let WorldTransform::Plain(transform) = root else { return None };
+        let common = self.scale.filter(|_| is_even(transform.scale) && !self.groups.is_empty())?.extend(0.0);
+        let (root, scale) = (pose::of(&transform), transform.scale);
+        let (lanes, axes) = (Pose::splat(root), scale.to_array().map(Vec4::splat));
+        poses.begin(root);
+        let mut left = self.hitboxes.len();
+        for group in &self.groups {
+            let local = columns.get_four(group)?;
+            let pose = lanes.child(axes, local.pose);
+            let are_as_ever = local.scales.iter().all(|own| scale.extend(0.0) * *own == common);
+            if !are_as_ever || !pose.is_finite() {
+                return None;
+            }
+            poses.push_group(pose, left.min(4));
+            left = left.saturating_sub(4);
+        }
+        Some(())
     }
 }
 
