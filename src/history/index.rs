@@ -164,10 +164,12 @@ impl BoxIndex {
         }
     }
 
-    /// All have been put in; what has not is forgotten.
-    pub(crate) fn finish(&mut self) {
-        for (entity, _) in self.entities.iter_mut().zip(&self.is_put).filter(|(_, is_put)| !**is_put) {
-            *entity = None;
+    /// All have been put in; what has not is forgotten, and its number told.
+    pub(crate) fn finish(&mut self, mut forgotten: impl FnMut(usize)) {
+        for (number, (entity, is_put)) in self.entities.iter_mut().zip(&self.is_put).enumerate() {
+            if !is_put && entity.take().is_some() {
+                forgotten(number);
+            }
         }
         self.eras.iter_mut().for_each(Era::finish);
     }
@@ -280,13 +282,13 @@ mod tests {
             index.begin(Tick(tick), 64);
             history.records.push_front((Tick(tick), tick as f32));
             history.put(&mut index, entity(1));
-            index.finish();
+            index.finish(|_| {});
         }
         let is_found = |index: &BoxIndex, tick: u32, x: f32| !found(index, Tick(tick), Tick(tick + 1), x).is_empty();
         assert!(is_found(&index, 20, 20.0) && is_found(&index, 20, 21.0));
         assert!(!is_found(&index, 20, 40.0) && !is_found(&index, 45, 20.0), "half a second apart");
         index.begin(Tick(60), 64);
-        index.finish();
+        index.finish(|_| {});
         assert!(!is_found(&index, 20, 20.0), "it is gone");
     }
 
@@ -321,7 +323,7 @@ mod tests {
                     history.records.push_front((now, place));
                     history.put(&mut index, entity(number as u32));
                 }
-                index.finish();
+                index.finish(|_| {});
             }
             let (from, to) = (now - back, now - back + span);
             for (number, history) in histories.iter().enumerate() {

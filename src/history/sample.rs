@@ -133,9 +133,9 @@ impl HistoryBuffer {
     pub(crate) fn sample_at(&self, spot: SpotAt) -> Sample<'_> {
         #[cfg(test)]
         SAMPLES.set(SAMPLES.get() + 1);
-        let [older, newer] = spot.ages.map(|age| self.ring.slot(age));
         // Both are of one layout, and so of one segment.
-        self.blended(Blend { older, newer, t: spot.t })
+        let (older, newer, t) = spot.blend();
+        self.blended(Blend { older, newer, t })
     }
 
     /// The age of the record of this very tick.

@@ -26,28 +26,43 @@ pub(crate) struct RigIndex {
     ring: TickRing,
     /// For each slot of the ring those of all rigs, by number.
     spots: Vec<Vec<Spot>>,
+    /// By number.
     runs: Vec<Run>,
+    runs_begun: u32,
     /// The tick that is being put in comes right after the one before.
     follows: bool,
 }
 
-/// A rig in one tick.
-#[derive(Clone, Copy, Debug, Default)]
+/// A rig in one tick, in one line of a processor's cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 struct Spot {
     /// Its place, and how far it reached from there.
     place: Vec4,
     /// The middle of its hitboxes, and how far they reached from there.
     center: Vec4,
     rotation: Quat,
+    rig: Entity,
+    /// The slot of the record in its own history.
+    slot: u32,
+    run: RunId,
+}
+
+/// Records of one rig in ticks that follow each other, all of the same layout: any two of the same run may be blended. Its last bit
+/// tells whether the rig was alive.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct RunId(u32);
+
+/// The run that the newest spot of a rig belongs to, and its layout.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    id: RunId,
+    layout: u32,
 }
 
 /// Where all rigs were at an instant, blended from their records of two ticks.
 #[derive(Clone, Copy)]
 pub(crate) struct SpotsAt<'a> {
-    runs: &'a [Run],
-    start: Tick,
-    /// How old the records of the two ticks are.
-    ages: [usize; 2],
     from: &'a [Spot],
     to: &'a [Spot],
     t: f32,
@@ -56,21 +71,25 @@ pub(crate) struct SpotsAt<'a> {
 /// Where a rig was then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpotAt<'a> {
-    /// How old the records are that it is blended from, in the rig's own history, too; and the way from one to the other.
-    pub(super) ages: [usize; 2],
-    pub(super) t: f32,
     from: &'a Spot,
     to: &'a Spot,
-    is_alive: bool,
+    t: f32,
 }
 
-/// The newest spots of a rig that tell where it was.
-#[derive(Clone, Copy, Debug, Default)]
-struct Run {
-    /// All later ones are of the same layout. `None` if there are none.
-    since: Option<Tick>,
-    layout: u32,
-    is_alive: bool,
+impl RunId {
+    /// Nothing is known.
+    const NONE: Self = Self(0);
+}
+
+impl Spot {
+    const UNKNOWN: Self = Self {
+        place: Vec4::ZERO,
+        center: Vec4::ZERO,
+        rotation: Quat::IDENTITY,
+        rig: Entity::PLACEHOLDER,
+        slot: 0,
+        run: RunId::NONE,
+    };
 }
 
 impl RigIndex {
@@ -81,7 +100,8 @@ impl RigIndex {
             self.spots = vec![Vec::new(); capacity];
         }
         self.follows = self.ring.newest().is_some_and(|newest| (0..=1).contains(&tick.since(newest)));
-        self.ring.push(tick);
+        let slot = self.ring.push(tick);
+        self.spots[slot].iter_mut().for_each(|spot| spot.run = RunId::NONE);
         self.boxes.begin(tick, capacity);
     }
 
@@ -94,11 +114,6 @@ impl RigIndex {
         let rotation = Quat::from_array(rotation);
         // As it is found from its history, to the last bit.
         let place = Vec3A::from(place);
-        let spot = Spot {
-            place: place.extend(center.length() + radius),
-            center: (rotation * center + place).extend(radius),
-            rotation,
-        };
         let mut number = history.number;
         let known = number.and_then(|number| self.runs.get(number as usize)).copied();
         let is_other_layout = known.is_none_or(|run| run.layout != layout);
@@ -106,19 +121,36 @@ impl RigIndex {
         let is_new = self.boxes.put(rig, &mut number, history.len(), is_other_layout, record);
         history.number = number;
         let Some(number) = number.map(|number| number as usize) else { return };
+        let goes_on = known.map(|run| run.id).filter(|_| self.follows && !is_new && !is_other_layout);
         // What is blended between other rotations than pure ones does not stay between them.
         let is_pure = (rotation.length_squared() - 1.0).abs() < 1e-4;
-        let now = self.ring.newest().filter(|_| is_pure);
-        let before = known.filter(|_| self.follows && !is_new && !is_other_layout).and_then(|run| run.since);
+        let run = match goes_on.filter(|run| *run != RunId::NONE) {
+            _ if !is_pure => RunId::NONE,
+            Some(run) => run,
+            None => self.begin_run(state.alive),
+        };
         if self.runs.len() <= number {
-            self.runs.resize(number + 1, Run::default());
+            self.runs.resize(number + 1, Run { id: RunId::NONE, layout });
         }
-        self.runs[number] = Run { since: now.and(before.or(now)), layout, is_alive: state.alive };
+        self.runs[number] = Run { id: run, layout };
         let spots = &mut self.spots[self.ring.slot(0)];
         if spots.len() <= number {
-            spots.resize(self.runs.len(), Spot::default());
+            spots.resize(self.runs.len(), Spot::UNKNOWN);
         }
-        spots[number] = spot;
+        spots[number] = Spot {
+            place: place.extend(center.length() + radius),
+            center: (rotation * center + place).extend(radius),
+            rotation,
+            rig,
+            slot: slot as u32,
+            run,
+        };
+    }
+
+    fn begin_run(&mut self, is_alive: bool) -> RunId {
+        // The first one is not none, nor is the one after so many that the oldest are long forgotten.
+        self.runs_begun = self.runs_begun.wrapping_add(2).max(2);
+        RunId(self.runs_begun | u32::from(is_alive))
     }
 
     /// Puts in a rig that is not recorded now, but may still be looked for.
@@ -126,23 +158,22 @@ impl RigIndex {
         let mut number = history.number;
         self.boxes.put_unrecorded(rig, &mut number, history.len(), |age| history.whereabout(age));
         history.number = number;
-        let Some(number) = number.map(|number| number as usize) else { return };
-        if self.runs.len() <= number {
-            self.runs.resize(number + 1, Run::default());
+        if let Some(run) = number.and_then(|number| self.runs.get_mut(number as usize)) {
+            run.id = RunId::NONE;
         }
-        self.runs[number].since = None;
     }
 
     /// A history begins anew.
     pub(super) fn forget(&mut self, history: &HistoryBuffer) {
-        if let Some(run) = history.number.and_then(|number| self.runs.get_mut(number as usize)) {
-            run.since = None;
+        if let Some(number) = history.number {
+            forget(&mut self.spots, &mut self.runs, number as usize);
         }
     }
 
     /// All have been put in.
     pub(super) fn finish(&mut self) {
-        self.boxes.finish();
+        let Self { boxes, spots, runs, .. } = self;
+        boxes.finish(|number| forget(spots, runs, number));
     }
 
     pub(crate) fn boxes(&self) -> &BoxIndex {
@@ -153,14 +184,21 @@ impl RigIndex {
     #[inline]
     pub(crate) fn at(&self, (start, end): (Tick, Tick), view: ViewTime) -> Option<SpotsAt<'_>> {
         let newest = self.ring.newest()?;
-        let (age_of_start, age_of_end) = (newest.since(start), newest.since(end));
-        if age_of_start as usize >= self.ring.len() || age_of_end < 0 || age_of_start < age_of_end {
-            return None;
-        }
-        // Who has been there in all ticks since has no gaps, and so no others matter.
-        let ages = [age_of_start as usize, age_of_end as usize];
-        let [from, to] = ages.map(|age| &*self.spots[self.ring.slot(age)]);
-        Some(SpotsAt { runs: &self.runs, start, ages, from, to, t: view.part_between(start, end) })
+        let spots_of = |tick: Tick| {
+            let age = usize::try_from(newest.since(tick)).ok().filter(|age| *age < self.ring.len())?;
+            // Ticks may be missing.
+            (self.ring.tick(age) == tick).then(|| &*self.spots[self.ring.slot(age)])
+        };
+        let (from, to) = (spots_of(start)?, spots_of(end)?);
+        (end.since(start) >= 0).then(|| SpotsAt { from, to, t: view.part_between(start, end) })
+    }
+}
+
+/// Nothing is known any more of a rig, by its number.
+fn forget(spots: &mut [Vec<Spot>], runs: &mut [Run], number: usize) {
+    if let Some(run) = runs.get_mut(number) {
+        run.id = RunId::NONE;
+        spots.iter_mut().filter_map(|spots| spots.get_mut(number)).for_each(|spot| spot.run = RunId::NONE);
     }
 }
 
@@ -168,10 +206,8 @@ impl<'a> SpotsAt<'a> {
     /// Where a rig was; `None` if that cannot be told at a glance.
     #[inline]
     pub(crate) fn get(&self, number: usize) -> Option<SpotAt<'a>> {
-        let Run { since, is_alive, .. } = *self.runs.get(number)?;
-        let is_known = self.start.since(since?) >= 0;
         let (from, to) = (self.from.get(number)?, self.to.get(number)?);
-        is_known.then_some(SpotAt { ages: self.ages, t: self.t, from, to, is_alive })
+        (from.run == to.run && from.run != RunId::NONE).then_some(SpotAt { from, to, t: self.t })
     }
 }
 
@@ -193,6 +229,17 @@ impl HistoryBuffer {
 }
 
 impl SpotAt<'_> {
+    #[inline]
+    pub(crate) fn rig(self) -> Entity {
+        self.from.rig
+    }
+
+    /// The slots of the two records in the rig's own history, and the way from one to the other.
+    #[inline]
+    pub(super) fn blend(self) -> (usize, usize, f32) {
+        (self.from.slot as usize, self.to.slot as usize, self.t)
+    }
+
     /// The rough bounds of the rig, to the last bit.
     #[inline]
     pub(crate) fn rough(self) -> BoundingSphere {
@@ -208,8 +255,9 @@ impl SpotAt<'_> {
         interpolate(pose(self.from), pose(self.to), self.t)
     }
 
+    #[inline]
     pub(crate) fn is_alive(self) -> bool {
-        self.is_alive
+        self.from.run.0 & 1 != 0
     }
 
     /// A ball that holds its bounds from one tick to the other.

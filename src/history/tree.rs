@@ -38,6 +38,10 @@ struct Node {
     children: [u32; 8],
 }
 
+/// What is still to be looked at in a walk: a child, and where it is entered. Nearer ones are less.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+struct Waiting(u64);
+
 /// A ray with some room around it, which may widen as a cone does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beam {
@@ -132,8 +136,11 @@ impl BoxTree {
 
 // Looking for boxes.
 impl BoxTree {
-    /// Shows the boxes within a beam, nearer ones sooner, as far as `visit` says that it is still worth it.
-    pub(crate) fn visit_beam(&self, beam: Beam, visit: impl FnMut(u32) -> f32) {
+    /// Shows the boxes within a beam, nearer ones sooner, as far as `visit` says that it is still worth it; returns how far that is in
+    /// the end.
+    ///
+    /// All walks share one piece of code, so that this is found in the caches of the processor: hence `dyn`.
+    pub(crate) fn visit_beam(&self, beam: Beam, visit: &mut dyn FnMut(u32) -> f32) -> f32 {
         if beam.slope > 0.0 { self.walk::<true>(beam, visit) } else { self.walk::<false>(beam, visit) }
     }
 
@@ -160,8 +167,9 @@ impl BoxTree {
         }
     }
 
-    fn walk<const WIDENS: bool>(&self, beam: Beam, mut visit: impl FnMut(u32) -> f32) {
-        let Some(bounds) = self.bounds else { return };
+    #[inline(never)]
+    fn walk<const WIDENS: bool>(&self, beam: Beam, visit: &mut dyn FnMut(u32) -> f32) -> f32 {
+        let Some(bounds) = self.bounds else { return beam.range };
         let Beam { ray: Ray3d { origin, direction }, range, margin, slope } = beam;
         // Rounding in `f32` grows with the distance; this is more than it can be.
         let farthest = (bounds.min - Vec3A::from(origin)).abs().max((bounds.max - Vec3A::from(origin)).abs());
@@ -171,23 +179,23 @@ impl BoxTree {
         // For each axis: the planes that the ray meets first and last. There is a negative zero, too.
         let near = each_axis(|axis| if inverse[axis] < 0.0 { axis + 3 } else { axis });
         let far = each_axis(|axis| if inverse[axis] < 0.0 { axis } else { axis + 3 });
-        let towards = Vec3::ONE.copysign(inverse) * margin;
+        let towards = inverse.map(|part| margin.copysign(part));
         let near_at = each_axis(|axis| Vec4::splat((origin + towards)[axis]));
         let far_at = each_axis(|axis| Vec4::splat((origin - towards)[axis]));
         let inverse = each_axis(|axis| Vec4::splat(inverse[axis]));
         let mut reach = range;
-        let mut waiting = ArrayVec::<(f32, u32), WAITING>::new();
-        waiting.push((0.0, 0));
-        while let Some((entry, child)) = waiting.pop() {
-            if entry > reach {
+        let mut waiting = ArrayVec::<Waiting, WAITING>::new();
+        waiting.push(Waiting::new(0.0, 0));
+        while let Some(next) = waiting.pop() {
+            if next.entry() > reach {
                 continue;
             }
-            if child == NONE {
-                // What is free is met where the numbers of the ray are none.
-                continue;
-            }
+            let child = next.child();
             if child & BOX != 0 {
-                reach = visit(child & !BOX).min(range);
+                // What is free is met where the numbers of the ray are none.
+                if child != NONE {
+                    reach = visit(child & !BOX).min(range);
+                }
                 continue;
             }
             let node = &self.nodes[child as usize];
@@ -221,15 +229,32 @@ impl BoxTree {
             }
             for lane in lanes(met) {
                 // The nearest one is taken next, and so comes last.
-                let entry = entries[lane % 8];
+                let child = Waiting::new(entries[lane % 8], node.children[lane % 8]);
                 let mut place = waiting.len();
-                waiting.push((entry, node.children[lane % 8]));
-                while place > first && waiting[place - 1].0 < entry {
-                    waiting.swap(place - 1, place);
+                waiting.push(child);
+                while place > first && waiting[place - 1] < child {
+                    waiting[place] = waiting[place - 1];
                     place -= 1;
                 }
+                waiting[place] = child;
             }
         }
+        reach
+    }
+}
+
+impl Waiting {
+    /// For an entry that is not less than zero: the bits of such numbers are in the order of the numbers.
+    fn new(entry: f32, child: u32) -> Self {
+        Self(u64::from(entry.to_bits()) << 32 | u64::from(child))
+    }
+
+    fn entry(self) -> f32 {
+        f32::from_bits((self.0 >> 32) as u32)
+    }
+
+    fn child(self) -> u32 {
+        self.0 as u32
     }
 }
 
@@ -382,7 +407,7 @@ mod tests {
 
     fn visited(tree: &BoxTree, beam: Beam) -> Vec<u32> {
         let mut found = Vec::new();
-        tree.visit_beam(beam, |number| {
+        tree.visit_beam(beam, &mut |number| {
             found.push(number);
             f32::INFINITY
         });
@@ -453,7 +478,7 @@ mod tests {
         tree.build(|number| row[number as usize], 0..row.len() as u32);
         let beam = Beam { ray: Ray3d::new(Vec3::ZERO, Dir3::Z), range: 1e3, margin: 0.0, slope: 0.0 };
         let mut found = Vec::new();
-        tree.visit_beam(beam, |number| {
+        tree.visit_beam(beam, &mut |number| {
             found.push(number);
             10.0
         });

@@ -1,6 +1,9 @@
 //! All that a shot can meet.
 
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::{
+    ecs::{query::QueryData, system::SystemParam},
+    prelude::*,
+};
 use bevy_rapier3d::plugin::context::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet};
 
 use super::{
@@ -13,12 +16,21 @@ use super::{
     wall::{Stop, Wall},
 };
 use crate::{
-    hitbox::{Occluder, Unhittable},
+    hitbox::{Occluder, Rig, Unhittable},
     policy::AdmissionRules,
     shape::PreciseRay,
     shot::{RejectReason, SentTicks},
     time::{CurrentTick, ViewTime},
 };
+
+/// What decides whether a collider is a wall of its own.
+#[derive(QueryData)]
+struct Kind {
+    is_occluder: Has<Occluder>,
+    is_unhittable: Has<Unhittable>,
+    is_rig: Has<Rig>,
+    parent: Option<&'static ChildOf>,
+}
 
 /// The past of rigs and occluders, and the live world.
 #[derive(SystemParam)]
@@ -28,7 +40,7 @@ pub(crate) struct Arena<'w, 's> {
     occluders: Query<'w, 's, (Entity, &'static OccluderHistory), With<Occluder>>,
     occluder_index: Res<'w, OccluderIndex>,
     gone_occluders: Res<'w, OccluderTombstones>,
-    unhittable: Query<'w, 's, (), With<Unhittable>>,
+    kinds: Query<'w, 's, Kind>,
     // Each of them, if the game simulates several.
     rapier: Query<
         'w,
@@ -70,10 +82,24 @@ impl Arena<'_, '_> {
 
     /// Whether a collider is no wall of its own: it is recorded, belongs to a rig or to the shooter, or is invisible.
     fn is_passed(&self, collider: Option<Entity>, screen: &Screen, filter: &RewoundFilter) -> bool {
-        collider.is_some_and(|entity| {
-            let tracked = self.occluders.contains(entity) || self.gone_occluders.tells_of(entity, screen.view);
-            tracked || self.unhittable.contains(entity) || self.rigs.is_part_of_rig_or(entity, filter.shooter)
-        })
+        let Some(entity) = collider else { return false };
+        if self.gone_occluders.tells_of(entity, screen.view) {
+            return true;
+        }
+        // Nothing is known of one that is disabled, nor of what it hangs on.
+        let mut kind = self.kinds.get(entity).ok();
+        if kind.as_ref().is_some_and(|kind| kind.is_occluder || kind.is_unhittable) {
+            return true;
+        }
+        let mut part_of = entity;
+        loop {
+            if filter.shooter == Some(part_of) || kind.as_ref().is_some_and(|kind| kind.is_rig) {
+                return true;
+            }
+            let Some(parent) = kind.and_then(|kind| kind.parent) else { return false };
+            part_of = parent.parent();
+            kind = self.kinds.get(part_of).ok();
+        }
     }
 
     fn visit_occluders<'a>(
@@ -89,8 +115,9 @@ impl Arena<'_, '_> {
                 visit(wall);
             }
         };
-        region.search_past(&self.occluder_index.0, screen.ticks(), 0.0, |_, entity| {
-            if !screen.names(entity)
+        let index = &self.occluder_index.0;
+        region.search_past(index, screen.ticks(), 0.0, |number| {
+            if let Some(entity) = index.entity(number).filter(|entity| !screen.names(*entity))
                 && let Ok((entity, history)) = self.occluders.get(entity)
             {
                 visit_occluder(entity, history);
@@ -110,24 +137,23 @@ impl Arena<'_, '_> {
     pub(super) fn nearest_wall(
         &self,
         screen: &Screen,
-        ray: Ray3d,
+        ray: &PreciseRay,
         range: f32,
         filter: &RewoundFilter,
     ) -> Option<Stop<'_>> {
         if !filter.walls {
             return None;
         }
-        let precise = PreciseRay::from(ray);
         let mut nearest: Option<Stop> = None;
         for colliders in self.colliders() {
             // Whose collider it is takes longer to find out than whether it is met.
             let stops = |stop: &Stop| !self.is_passed(stop.wall.entity, screen, filter);
             let is_recorded = |entity| self.occluders.contains(entity);
-            nearest = colliders.nearest(&self.collider_index, filter, &precise, range, nearest, is_recorded, stops);
+            nearest = colliders.nearest(&self.collider_index, filter, ray, range, nearest, is_recorded, stops);
         }
-        let region = Region::ray(ray, nearest.map_or(range, |nearest| nearest.distance));
+        let region = Region::ray(**ray, nearest.map_or(range, |nearest| nearest.distance));
         self.visit_occluders(screen, filter, &region, |wall| {
-            if let Some(stop) = wall.stop(&precise, region.reach())
+            if let Some(stop) = wall.stop(ray, region.reach())
                 && nearest.is_none_or(|nearest| stop.cmp(&nearest).is_lt())
             {
                 region.shrink(stop.distance);
@@ -166,6 +192,6 @@ impl Arena<'_, '_> {
         let Ok((direction, distance)) = Dir3::new_and_length(to - from) else { return false };
         let screen = Screen::new(at, None, &self.sent);
         let filter = RewoundFilter::new().fired_by(shooter);
-        self.nearest_wall(&screen, Ray3d::new(from, direction), distance, &filter).is_some()
+        self.nearest_wall(&screen, &Ray3d::new(from, direction).into(), distance, &filter).is_some()
     }
 }

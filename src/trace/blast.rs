@@ -92,7 +92,8 @@ pub(super) fn explode(
             continue;
         }
         let hit = query.hit_near(found, center);
-        let hides = |direction| query.arena.nearest_wall(screen, Ray3d::new(center, direction), hit.distance, &walls);
+        let hides =
+            |direction| query.arena.nearest_wall(screen, &Ray3d::new(center, direction).into(), hit.distance, &walls);
         let way = Dir3::new(hit.point - center).ok().filter(|_| blast.blocked_by_walls);
         if way.and_then(hides).is_some() {
             blocked = true;

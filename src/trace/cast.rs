@@ -16,13 +16,14 @@ use crate::shape::{PreciseRay, Shape};
 /// Parry 0.30 casts rays at capsules by an iterative method that is up to 16 mm wrong; those, alone or within a compound,
 /// are left to [`Shape::cast_ray`]. Shapes that it does not know (cylinders, cones, convex hulls, meshes) are parry's.
 pub(super) fn cast_at(shape: &dyn ParryShape, pose: &Pose, ray: &PreciseRay, range: f32) -> Option<f32> {
-    if let TypedShape::Compound(compound) = shape.as_typed_shape() {
+    let typed = shape.as_typed_shape();
+    if let TypedShape::Compound(compound) = typed {
         let parts = compound.shapes().iter();
         return parts
             .filter_map(|(offset, part)| cast_at(part.as_ref(), &(*pose * *offset), ray, range))
             .min_by(f32::total_cmp);
     }
-    match known_shape(shape, pose) {
+    match known_type(typed, pose) {
         Some((shape, pose)) => shape.cast_precisely(pose, ray, range),
         None => {
             // Of meshes, parry finds only what is nearer than the range.
@@ -75,8 +76,12 @@ pub(super) fn isometry(pose: &Pose) -> Isometry3d {
 
 /// The shape in our own words, with its pose in the world.
 pub(super) fn known_shape(shape: &dyn ParryShape, pose: &Pose) -> Option<(Shape, Isometry3d)> {
+    known_type(shape.as_typed_shape(), pose)
+}
+
+fn known_type(shape: TypedShape, pose: &Pose) -> Option<(Shape, Isometry3d)> {
     let world = isometry(pose);
-    match shape.as_typed_shape() {
+    match shape {
         TypedShape::Capsule(capsule) => {
             let segment = capsule.segment;
             let axis = segment.b - segment.a;

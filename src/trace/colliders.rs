@@ -57,31 +57,32 @@ impl<'a> Colliders<'a> {
     ) -> Option<Stop<'a>> {
         let set = &self.colliders.colliders;
         let nearest = Cell::new(known);
-        let reach = || nearest.get().map_or(range, |nearest| nearest.distance);
+        let reach = Cell::new(known.map_or(range, |known| known.distance));
+        // Tells whether it is the first so far.
         let look_at = |leaf| {
-            let stop = wall_of(set, leaf, filter).and_then(|wall| wall.stop(ray, reach()));
+            let stop = wall_of(set, leaf, filter).and_then(|wall| wall.stop(ray, reach.get()));
             let is_nearer = |stop: &Stop| nearest.get().is_none_or(|nearest| stop.cmp(&nearest).is_lt());
-            let stop = stop.filter(|stop| is_nearer(stop) && stops(stop));
-            if stop.is_some() {
-                nearest.set(stop);
-            }
-            stop
+            let Some(stop) = stop.filter(|stop| is_nearer(stop) && stops(stop)) else { return false };
+            nearest.set(Some(stop));
+            reach.set(stop.distance);
+            true
         };
         let bvh = self.pipeline().bvh;
         let is_recorded = |leaf| entity_of(set, leaf).is_some_and(&is_recorded);
         if let Some(leaves) = index.leaves(self.context, self.step, bvh, is_recorded) {
-            leaves.visit_beam(Beam { ray: **ray, range: reach(), margin: 0.0, slope: 0.0 }, |leaf| {
+            let beam = Beam { ray: **ray, range: reach.get(), margin: 0.0, slope: 0.0 };
+            leaves.visit_beam(beam, &mut |leaf| {
                 look_at(leaf);
-                reach()
+                reach.get()
             });
         } else {
             let slabs = Slabs::new(**ray);
             // The walk leaves out what is as far off as what has been found. Between equals the tree's order must not decide, so
             // that is said to be a little further off.
             bvh.find_best(
-                reach().next_up(),
+                reach.get().next_up(),
                 |node, _| slabs.entry(node),
-                |leaf, _| look_at(leaf).map(|stop| stop.distance.next_up()),
+                |leaf, _| look_at(leaf).then(|| reach.get().next_up()),
             );
         }
         nearest.get()

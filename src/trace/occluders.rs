@@ -108,7 +108,7 @@ pub(crate) fn record_occluders(
         index.0.put_unrecorded(entity, &mut number, history.len(), |age| history.whereabout(age));
         history.number = number;
     }
-    index.0.finish();
+    index.0.finish(|_| {});
     // A history may end with the next tick; what lies further ahead is of a clock that was set back.
     let reachable = |end: Tick| (-1..=window as i32).contains(&tick.0.since(end));
     tombstones.0.retain(|(_, history)| history.ring.newest().is_some_and(reachable));

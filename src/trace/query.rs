@@ -97,9 +97,10 @@ impl RewoundQuery<'_, '_> {
     /// ```
     pub fn cast_ray_first(&self, view: ViewTime, ray: Ray3d, range: f32, filter: &RewoundFilter) -> Option<Met> {
         let (screen, filter) = (self.screen(view), self.with_defaults(filter));
-        let wall = self.arena.nearest_wall(&screen, ray, range, &filter);
+        let precise = ray.into();
+        let wall = self.arena.nearest_wall(&screen, &precise, range, &filter);
         let reach = wall.map_or(range, |wall| wall.distance);
-        let nearest = self.arena.rigs.nearest_hit(&screen, ray, reach, &filter);
+        let nearest = self.arena.rigs.nearest_hit(&screen, &precise, reach, &filter);
         match nearest.filter(|nearest| wall.is_none_or(|wall| nearest.distance < wall.distance)) {
             Some(nearest) => Some(Met::Hitbox(self.hit_by_ray(&nearest, ray))),
             None => wall.map(|wall| Met::Wall(wall.blocker(ray))),
@@ -262,7 +263,7 @@ impl RewoundQuery<'_, '_> {
         range: f32,
         filter: &RewoundFilter,
     ) -> Option<Blocker> {
-        self.arena.nearest_wall(screen, ray, range, filter).map(|stop| stop.blocker(ray))
+        self.arena.nearest_wall(screen, &ray.into(), range, filter).map(|stop| stop.blocker(ray))
     }
 
     /// Finds all that the rays of a fan pass through, in no order; with the number of the ray.

@@ -29,19 +29,18 @@ pub(super) trait Place {
     /// if the place has an origin. What `visit` returns tells how far from that it is still worth it.
     fn search(&self, tree: &BoxTree, around: f32, visit: impl FnMut(u32) -> f32);
 
-    /// The same for all histories, with their numbers, by where they were between two ticks.
+    /// The same for all histories, by their numbers and by where they were between two ticks.
     fn search_past(
         &self,
         index: &BoxIndex,
         (start, end): (Tick, Tick),
         around: f32,
-        mut visit: impl FnMut(usize, Entity) -> f32,
+        mut visit: impl FnMut(usize) -> f32,
     ) {
-        let mut show = |number: usize| index.entity(number).map_or(f32::INFINITY, |entity| visit(number, entity));
         match index.tree(start, end) {
-            Some(tree) => self.search(tree, around, |number| show(number as usize)),
+            Some(tree) => self.search(tree, around, |number| visit(number as usize)),
             None => (0..index.len()).for_each(|number| {
-                show(number);
+                visit(number);
             }),
         }
     }
@@ -119,7 +118,9 @@ impl Place for Region {
 
     fn search(&self, tree: &BoxTree, around: f32, mut visit: impl FnMut(u32) -> f32) {
         match self {
-            Self::Ray { .. } => tree.visit_beam(Beam { margin: around, ..self.beam() }, visit),
+            Self::Ray { .. } => {
+                tree.visit_beam(Beam { margin: around, ..self.beam() }, &mut visit);
+            }
             Self::Box(region) => tree.visit_box(with_rounding(*region, around), |number| {
                 visit(number);
             }),
@@ -195,7 +196,7 @@ impl Place for Fan<'_> {
 
     fn search(&self, tree: &BoxTree, around: f32, mut visit: impl FnMut(u32) -> f32) {
         if self.slope.is_finite() {
-            tree.visit_beam(Beam { margin: around, ..self.beam() }, visit);
+            tree.visit_beam(Beam { margin: around, ..self.beam() }, &mut visit);
         } else {
             let center = Vec3A::from(self.axis.origin);
             let reached = Aabb3d { min: center - self.range, max: center + self.range };

@@ -203,11 +203,6 @@ fn rebuild(history: &HistoryBuffer, recipe: Recipe) -> Option<(Sample<'_>, PoseB
 }
 
 impl RewoundRigs<'_, '_> {
-    /// Whether an entity belongs to some rig, or to the shooter, which need not be one.
-    pub(super) fn is_part_of_rig_or(&self, entity: Entity, shooter: Option<Entity>) -> bool {
-        self.ancestry(entity).any(|entity| Some(entity) == shooter || self.rigs.contains(entity))
-    }
-
     /// Whether an entity is a rig now.
     pub(super) fn is_rig(&self, entity: Entity) -> bool {
         self.rigs.contains(entity)
@@ -258,34 +253,36 @@ impl RewoundRigs<'_, '_> {
         let spots = self.index.at(ticks, screen.view).filter(|_| !screen.is_held());
         let (basis, view_time) = screen.basis();
         let way = place.beam().ray;
-        let mut reach = Reach::ALL;
-        place.search_past(self.index.boxes(), ticks, around, |number, rig| {
-            if screen.names(rig) {
-                return reach.furthest();
-            }
-            let near = match spots.and_then(|spots| spots.get(number)) {
-                Some(spot) => {
-                    let rough = spot.rough();
-                    let along = (rough.center - Vec3A::from(way.origin)).dot(Vec3A::from(*way.direction));
-                    let is_noted = notes == Notes::Kept && along - rough.radius() <= reach.noted;
-                    let bounds = if is_noted { rough.grow(NEAR) } else { spot.tight().grow(FAN_ROUNDING) };
-                    let asked =
-                        Some(rig).filter(|_| place.may_meet(bounds)).and_then(|rig| self.histories.get(rig).ok());
-                    asked.and_then(|(rig, history, id, groups)| {
-                        if !history.has_number(number) {
-                            return ask(rig, history, id, groups);
-                        }
-                        let (id, found) = (id.copied().unwrap_or_default(), Found::Spot(spot, history));
-                        let near = NearRig { rig, id, basis, view_time, rough, found };
-                        is_met(rig, spot.is_alive(), groups).then_some(near)
-                    })
-                }
-                None => {
-                    let asked = self.histories.get(rig).ok();
-                    asked.and_then(|(rig, history, id, groups)| ask(rig, history, id, groups))
-                }
+        let boxes = self.index.boxes();
+        let near_at = |number: usize, reach: Reach| {
+            let Some(spot) = spots.and_then(|spots| spots.get(number)) else {
+                let rig = boxes.entity(number).filter(|rig| !screen.names(*rig))?;
+                let (rig, history, id, groups) = self.histories.get(rig).ok()?;
+                return ask(rig, history, id, groups);
             };
-            if let Some(near) = near {
+            if screen.names(spot.rig()) {
+                return None;
+            }
+            let rough = spot.rough();
+            let is_noted = notes == Notes::Kept && {
+                let along = (rough.center - Vec3A::from(way.origin)).dot(Vec3A::from(*way.direction));
+                along - rough.radius() <= reach.noted
+            };
+            let bounds = if is_noted { rough.grow(NEAR) } else { spot.tight().grow(FAN_ROUNDING) };
+            if !place.may_meet(bounds) {
+                return None;
+            }
+            let (rig, history, id, groups) = self.histories.get(spot.rig()).ok()?;
+            if !history.has_number(number) {
+                return ask(rig, history, id, groups);
+            }
+            let (id, found) = (id.copied().unwrap_or_default(), Found::Spot(spot, history));
+            let near = NearRig { rig, id, basis, view_time, rough, found };
+            is_met(rig, spot.is_alive(), groups).then_some(near)
+        };
+        let mut reach = Reach::ALL;
+        place.search_past(boxes, ticks, around, |number| {
+            if let Some(near) = near_at(number, reach) {
                 reach = visit(near);
             }
             reach.furthest()
@@ -337,15 +334,16 @@ impl RewoundRigs<'_, '_> {
     pub(super) fn nearest_hit(
         &self,
         screen: &Screen,
-        ray: Ray3d,
+        precise: &PreciseRay,
         range: f32,
         filter: &RewoundFilter,
     ) -> Option<Nearest> {
-        let (region, precise) = (Region::ray(ray, range), PreciseRay::from(ray));
+        let ray = **precise;
+        let region = Region::ray(ray, range);
         let mut nearest: Option<Nearest> = None;
         self.visit_near(screen, filter, &region, Notes::None, |near| {
             near.visit_on_ray(&OnceCell::new(), filter, ray, region.reach(), |rig, hitbox| {
-                let Some(distance) = hitbox.shape.cast_precisely(hitbox.pose, &precise, region.reach()) else { return };
+                let Some(distance) = hitbox.shape.cast_precisely(hitbox.pose, precise, region.reach()) else { return };
                 let found = Nearest { rig, hitbox, distance };
                 if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
                     region.shrink(distance);

@@ -20,7 +20,7 @@ pub(super) struct Screen<'a> {
     /// `None` if nothing is known of snapshots: then all poses come from the full history.
     pub(super) displayed: Option<DisplayedRigs>,
     sent: &'a SentTicks,
-    /// The snapshots that were sent around the view time.
+    /// The snapshots that were sent around the view time, if that matters.
     around: Option<SnapshotPair>,
 }
 
@@ -67,7 +67,8 @@ pub(super) trait Past {
 
 impl<'a> Screen<'a> {
     pub(super) fn new(view: ViewTime, displayed: Option<DisplayedRigs>, sent: &'a SentTicks) -> Self {
-        Self { view, displayed, sent, around: sent.around(view) }
+        let around = displayed.is_some().then(|| sent.around(view)).flatten();
+        Self { view, displayed, sent, around }
     }
 
     /// Looks at all that the shot says of its screen, in the light of where everything stood. What is doubtful is refused or

@@ -145,13 +145,9 @@ pub(crate) fn forget_worlds(worlds: Query<(), With<RapierContextSimulation>>, mu
 impl Leaves {
     /// Shows the keys of those that a beam meets, nearer ones sooner but for those that move, as far as `visit` says that it is still
     /// worth it.
-    pub(super) fn visit_beam(&self, beam: Beam, mut visit: impl FnMut(u32) -> f32) {
-        let mut reach = beam.range;
-        self.still.visit_beam(beam, |key| {
-            reach = visit(key);
-            reach
-        });
-        self.loose.visit_beam(Beam { range: reach.min(beam.range), ..beam }, visit);
+    pub(super) fn visit_beam(&self, beam: Beam, visit: &mut dyn FnMut(u32) -> f32) {
+        let reach = self.still.visit_beam(beam, visit);
+        self.loose.visit_beam(Beam { range: reach, ..beam }, visit);
     }
 
     fn follow(&mut self, bvh: &Bvh, is_recorded: impl Fn(u32) -> bool) {
