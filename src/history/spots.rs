@@ -327,6 +327,53 @@ mod tests {
         history.record(Tick(tick), &rig, RETENTION);
     }
 
+    /// Puts in all of them in one tick, at the same place.
+    fn put_all(index: &mut RigIndex, tick: u32, radius: f32, rigs: &mut [(Entity, &mut HistoryBuffer)]) {
+        index.begin(Tick(tick), RETENTION.capacity);
+        for (rig, history) in rigs {
+            record(history, tick, Isometry3d::IDENTITY, radius, [Vec3::ZERO, Vec3::Y]);
+            index.put(*rig, history);
+        }
+        index.finish();
+    }
+
+    fn told(index: &RigIndex, start: u32, number: usize) -> Option<Entity> {
+        let spots = index.at((Tick(start), Tick(start + 1)), ViewTime::new(Tick(start), 0x8000))?;
+        spots.get(number).map(SpotAt::rig)
+    }
+
+    #[test]
+    fn what_was_before_a_change_is_told_but_not_what_lies_across_it() {
+        let (mut index, mut history) = (RigIndex::default(), HistoryBuffer::default());
+        let rig = Entity::from_raw_u32(7).expect("it is small");
+        for tick in 0..8 {
+            put_all(&mut index, tick, if tick < 4 { 0.2 } else { 0.4 }, &mut [(rig, &mut history)]);
+        }
+        let told: Vec<_> = (0..7).map(|start| told(&index, start, 0).is_some()).collect();
+        assert_eq!(told, [true, true, true, false, true, true, true]);
+    }
+
+    #[test]
+    fn nothing_is_told_of_those_who_have_gone_nor_of_who_came_after_them() {
+        let mut index = RigIndex::default();
+        let [gone, stays, new] = [7, 8, 9].map(|index| Entity::from_raw_u32(index).expect("it is small"));
+        let mut histories = [(); 3].map(|()| HistoryBuffer::default());
+        let [first, second, third] = &mut histories;
+        for tick in 0..4 {
+            put_all(&mut index, tick, 0.2, &mut [(gone, first), (stays, second)]);
+        }
+        assert_eq!([0, 1].map(|number| told(&index, 2, number)), [Some(gone), Some(stays)]);
+        // One without a history of its own goes, and its number is free; another takes it a tick later.
+        put_all(&mut index, 4, 0.2, &mut [(stays, second)]);
+        assert_eq!([0, 1].map(|number| told(&index, 2, number)), [None, Some(stays)]);
+        for tick in 5..8 {
+            put_all(&mut index, tick, 0.2, &mut [(new, third), (stays, second)]);
+        }
+        assert_eq!([2, 4, 5, 6].map(|start| told(&index, start, 0)), [None, None, Some(new), Some(new)]);
+        index.forget(third);
+        assert_eq!([5, 6].map(|start| told(&index, start, 0)), [None, None]);
+    }
+
     proptest! {
         #[test]
         fn what_is_told_at_a_glance_is_what_the_history_tells_and_lies_within_its_box(
@@ -343,6 +390,13 @@ mod tests {
                 root.rotation *= Quat::from_euler(EulerRot::YXZ, turn, 0.3 * turn, 0.0);
                 // A tick is left out, or the rig crouches, or is in two halves that lie close together or far apart.
                 tick = tick.wrapping_add(1 + u32::from(event == 1));
+                if event == 2 {
+                    // It is disabled for a tick.
+                    index.begin(Tick(tick), RETENTION.capacity);
+                    index.put_disabled(rig, &mut history);
+                    index.finish();
+                    tick = tick.wrapping_add(1);
+                }
                 let standing = [0.0, 1.5].map(|height| Vec3::new(0.3, height, 0.0));
                 let (radius, places) = match event {
                     0..3 => (0.2, standing),
