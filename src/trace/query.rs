@@ -221,7 +221,7 @@ impl RewoundQuery<'_, '_> {
         let mut tested = Tested::new(Ray3d::new(Vec3::ZERO, Dir3::X));
         let mut pose = None;
         self.arena.rigs.visit_rig_of(&screen, entity, |near, sample| {
-            tested.insert(near, None);
+            tested.insert(&near, None);
             let hitbox = || sample.hitboxes().find(|hitbox| hitbox.entity == entity).map(|hitbox| hitbox.pose);
             pose = if near.rig == entity { Some(sample.root()) } else { hitbox() };
         });

@@ -227,7 +227,7 @@ impl RewoundRigs<'_, '_> {
         filter: &RewoundFilter,
         place: &impl Place,
         notes: Notes,
-        mut visit: impl FnMut(NearRig<'a>) -> Reach,
+        mut visit: impl FnMut(&NearRig<'a>) -> Reach,
     ) {
         let own = filter.shooter.map(|shooter| self.own(shooter));
         let is_met = |rig, is_alive: bool, groups| {
@@ -254,11 +254,11 @@ impl RewoundRigs<'_, '_> {
         let (basis, view_time) = screen.basis();
         let way = place.beam().ray;
         let boxes = self.index.boxes();
-        let near_at = |number: usize, reach: Reach| {
+        let mut look_at = |number: usize, reach: Reach| {
             let Some(spot) = spots.and_then(|spots| spots.get(number)) else {
                 let rig = boxes.entity(number).filter(|rig| !screen.names(*rig))?;
                 let (rig, history, id, groups) = self.histories.get(rig).ok()?;
-                return ask(rig, history, id, groups);
+                return ask(rig, history, id, groups).map(|near| visit(&near));
             };
             if screen.names(spot.rig()) {
                 return None;
@@ -274,17 +274,15 @@ impl RewoundRigs<'_, '_> {
             }
             let (rig, history, id, groups) = self.histories.get(spot.rig()).ok()?;
             if !history.has_number(number) {
-                return ask(rig, history, id, groups);
+                return ask(rig, history, id, groups).map(|near| visit(&near));
             }
             let (id, found) = (id.copied().unwrap_or_default(), Found::Spot(spot, history));
-            let near = NearRig { rig, id, basis, view_time, rough, found };
-            is_met(rig, spot.is_alive(), groups).then_some(near)
+            is_met(rig, spot.is_alive(), groups)
+                .then(|| visit(&NearRig { rig, id, basis, view_time, rough, found }))
         };
         let mut reach = Reach::ALL;
         place.search_past(boxes, ticks, around, |number| {
-            if let Some(near) = near_at(number, reach) {
-                reach = visit(near);
-            }
+            reach = look_at(number, reach).unwrap_or(reach);
             reach.furthest()
         });
         // They may have been shown at other instants.
@@ -292,7 +290,7 @@ impl RewoundRigs<'_, '_> {
         let named = named.filter_map(|(rig, history, id, groups)| ask(rig, history, id, groups));
         let gone = self.tombstones.iter().filter_map(|(rig, history, id)| ask(rig, history, Some(id), None));
         for near in named.chain(gone) {
-            visit(near);
+            visit(&near);
         }
     }
 

@@ -20,7 +20,7 @@ impl<'a> Tested<'a> {
         Self { rigs: [const { None }; 4], order: [0, 1, 2, 3], count: 0, way }
     }
 
-    pub(super) fn insert(&mut self, near: NearRig<'a>, root: Option<Isometry3d>) {
+    pub(super) fn insert(&mut self, near: &NearRig<'a>, root: Option<Isometry3d>) {
         let along = (near.rough.center - Vec3A::from(self.way.origin)).dot(Vec3A::from(*self.way.direction));
         let mut place = self.count;
         while place > 0 {
@@ -35,7 +35,7 @@ impl<'a> Tested<'a> {
             let order = &mut self.order[place..];
             // What is the last of all makes room.
             order.rotate_right(1);
-            self.rigs[self.order[place]] = Some((along, near, root));
+            self.rigs[self.order[place]] = Some((along, *near, root));
             self.count = (self.count + 1).min(self.rigs.len());
         }
     }
