@@ -37,8 +37,8 @@ use crate::{
 /// # Cost
 ///
 /// Each question walks through trees of boxes around walls and around the past of rigs and occluders, and looks at the hitboxes of
-/// those that it comes near. A ray among 64 rigs of 19 hitboxes, 2,000 walls and 50 doors takes about a microsecond, and two to four
-/// times as long among 1,024 rigs; the first few of a tick take many times that, until what they need is in the caches
+/// those that it comes near. A ray among 64 rigs of 19 hitboxes, 2,000 walls and 50 doors takes about a microsecond, and twice
+/// as long among 1,024 rigs; the first few of a tick take many times that, until what they need is in the caches
 /// (`cargo run --release -p peers`). Lists that are filled keep their memory. Questions may be asked from several threads at once.
 ///
 /// ```
