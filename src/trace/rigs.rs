@@ -277,8 +277,7 @@ impl RewoundRigs<'_, '_> {
                 return ask(rig, history, id, groups).map(|near| visit(&near));
             }
             let (id, found) = (id.copied().unwrap_or_default(), Found::Spot(spot, history));
-            is_met(rig, spot.is_alive(), groups)
-                .then(|| visit(&NearRig { rig, id, basis, view_time, rough, found }))
+            is_met(rig, spot.is_alive(), groups).then(|| visit(&NearRig { rig, id, basis, view_time, rough, found }))
         };
         let mut reach = Reach::ALL;
         place.search_past(boxes, ticks, around, |number| {
