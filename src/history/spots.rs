@@ -243,7 +243,7 @@ impl SpotAt<'_> {
     /// The rough bounds of the rig, to the last bit.
     #[inline]
     pub(crate) fn rough(self) -> BoundingSphere {
-        let Self { from, to, t, .. } = self;
+        let Self { from, to, t } = self;
         let place = Vec3A::from_vec4(from.place).lerp(Vec3A::from_vec4(to.place), t);
         BoundingSphere::new(place, from.place.w.max(to.place.w))
     }
@@ -291,10 +291,10 @@ mod tests {
     use crate::{
         Shape, Zone,
         history::{
-            Lineage, RecordedHitbox,
+            Lineage, PoseStorage, RecordedHitbox,
             pose_list::PoseList,
             write::{
-                RigRecord,
+                Retention, RigRecord,
                 tests::{RETENTION, reaches},
             },
         },
@@ -302,18 +302,21 @@ mod tests {
         time::ViewTime,
     };
 
-    /// Two balls of a radius at these places.
-    fn record(history: &mut HistoryBuffer, tick: u32, root: Isometry3d, radius: f32, places: [Vec3; 2]) {
+    /// Balls of a radius at these places.
+    fn record(
+        history: &mut HistoryBuffer,
+        tick: u32,
+        root: Isometry3d,
+        radius: f32,
+        places: &[Vec3],
+        storage: PoseStorage,
+    ) {
         let entity = |index| Entity::from_raw_u32(index).expect("it is small");
         let shape = Shape::Ball { radius };
-        let hitboxes = [1, 2].map(|index| RecordedHitbox {
-            entity: entity(index),
-            zone: Zone::Head,
-            shape,
-            hittable: true,
-            is_fresh: false,
-        });
-        let poses = places.map(|place| root * Isometry3d::from_translation(place));
+        let hitbox =
+            |index| RecordedHitbox { entity: entity(index), zone: Zone::Head, shape, hittable: true, is_fresh: false };
+        let hitboxes: Vec<_> = (1..).zip(places).map(|(index, _)| hitbox(index)).collect();
+        let poses: Vec<_> = places.iter().map(|place| root * Isometry3d::from_translation(*place)).collect();
         let rig = RigRecord {
             root,
             lineage: Lineage::NONE,
@@ -324,14 +327,14 @@ mod tests {
             reaches: &reaches(&hitboxes),
             posing: None,
         };
-        history.record(Tick(tick), &rig, RETENTION);
+        history.record(Tick(tick), &rig, Retention { storage, ..RETENTION });
     }
 
     /// Puts in all of them in one tick, at the same place.
     fn put_all(index: &mut RigIndex, tick: u32, radius: f32, rigs: &mut [(Entity, &mut HistoryBuffer)]) {
         index.begin(Tick(tick), RETENTION.capacity);
         for (rig, history) in rigs {
-            record(history, tick, Isometry3d::IDENTITY, radius, [Vec3::ZERO, Vec3::Y]);
+            record(history, tick, Isometry3d::IDENTITY, radius, &[Vec3::ZERO, Vec3::Y], PoseStorage::Full);
             index.put(*rig, history);
         }
         index.finish();
@@ -363,7 +366,7 @@ mod tests {
             put_all(&mut index, tick, 0.2, &mut [(gone, first), (stays, second)]);
         }
         assert_eq!([0, 1].map(|number| told(&index, 2, number)), [Some(gone), Some(stays)]);
-        // One without a history of its own goes, and its number is free; another takes it a tick later.
+        // One is not put in, and its number is free; another takes it a tick later.
         put_all(&mut index, 4, 0.2, &mut [(stays, second)]);
         assert_eq!([0, 1].map(|number| told(&index, 2, number)), [None, Some(stays)]);
         for tick in 5..8 {
@@ -377,13 +380,14 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_told_at_a_glance_is_what_the_history_tells_and_lies_within_its_box(
-            steps in prop::collection::vec((prop::array::uniform3(-2.0_f32..2.0), -3.1_f32..3.1, 0_u8..12), 2..40),
+            steps in prop::collection::vec((prop::array::uniform3(-2.0_f32..2.0), -3.1_f32..3.1, 0_u8..14), 2..40),
             start: u32,
             span in 1_u32..4,
         ) {
             let mut history = HistoryBuffer::default();
             let mut index = RigIndex::default();
             let (rig, mut root, mut tick) = (Entity::from_raw_u32(7).expect("it is small"), Isometry3d::IDENTITY, start);
+            let mut storage = PoseStorage::Full;
             let is_steady = steps.iter().rev().take(2).all(|(.., event)| (3..10).contains(event));
             for (step, turn, event) in steps {
                 root.translation += Vec3A::from(step);
@@ -398,13 +402,27 @@ mod tests {
                     tick = tick.wrapping_add(1);
                 }
                 let standing = [0.0, 1.5].map(|height| Vec3::new(0.3, height, 0.0));
-                let (radius, places) = match event {
-                    0..3 => (0.2, standing),
-                    10 => (0.5, [-0.3, 0.3].map(|x| Vec3::X * x)),
-                    11 => (0.1, [-1.0, 1.0].map(|x| Vec3::X * x)),
-                    _ => (0.4, standing),
+                let mut places = standing.to_vec();
+                let radius = match event {
+                    0..3 => 0.2,
+                    10 => {
+                        places = vec![Vec3::X * -0.3, Vec3::X * 0.3];
+                        0.5
+                    }
+                    11 => {
+                        places = vec![Vec3::NEG_X, Vec3::X];
+                        0.1
+                    }
+                    _ => 0.4,
                 };
-                record(&mut history, tick, root, radius, places);
+                if event == 12 {
+                    // It has more hitboxes than there was room for.
+                    places.resize(5, Vec3::Y);
+                }
+                if event == 13 {
+                    storage = PoseStorage::Compact;
+                }
+                record(&mut history, tick, root, radius, &places, storage);
                 index.begin(Tick(tick), RETENTION.capacity);
                 index.put(rig, &mut history);
                 index.finish();

@@ -38,7 +38,8 @@ struct Node {
     children: [u32; 8],
 }
 
-/// What is still to be looked at in a walk: a child, and where it is entered. Nearer ones are less.
+/// What is still to be looked at in a walk: a child, and where it is entered. Nearer ones are less; of equally near ones, that with the
+/// smaller number.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Waiting(u64);
 
@@ -139,7 +140,7 @@ impl BoxTree {
     /// Shows the boxes within a beam, nearer ones sooner, as far as `visit` says that it is still worth it; returns how far that is in
     /// the end.
     ///
-    /// All walks share one piece of code, so that this is found in the caches of the processor: hence `dyn`.
+    /// All callers share one piece of code, so that this is found in the caches of the processor: hence `dyn`.
     pub(crate) fn visit_beam(&self, beam: Beam, visit: &mut dyn FnMut(u32) -> f32) -> f32 {
         if beam.slope > 0.0 { self.walk::<true>(beam, visit) } else { self.walk::<false>(beam, visit) }
     }

@@ -120,28 +120,29 @@ impl HistoryBuffer {
             return;
         }
         let stride = self.poses.stride().max(poses);
-        let old = core::mem::take(self);
-        *self = HistoryBuffer {
-            ring: TickRing::with_capacity(capacity),
-            records: vec![Record::default(); capacity],
-            poses: PoseStore::new(storage, capacity, stride),
-            parameters: vec![DisplayParameters::default(); if old.parameters.is_empty() { 0 } else { capacity }],
-            layouts: old.layouts,
-            latest: old.latest,
-            segment_ends: old.segment_ends,
-            hitbox_lineages: old.hitbox_lineages,
-            number: old.number,
-            widest: old.widest,
-        };
-        for age in (0..old.ring.len()).rev() {
-            let from = old.ring.slot(age);
-            let to = self.ring.push(old.ring.tick(age));
-            self.records[to] = old.records[from];
-            if let Some(parameters) = old.parameters.get(from) {
+        let old_poses = core::mem::replace(&mut self.poses, PoseStore::new(storage, capacity, stride));
+        if self.ring.capacity() == capacity {
+            // The index of all rigs knows records by their slots, and so they stay there.
+            for age in 0..self.ring.len() {
+                let slot = self.ring.slot(age);
+                let frame = self.frame(slot);
+                self.poses.copy(slot, &old_poses, slot, frame);
+            }
+            return;
+        }
+        let old_ring = core::mem::replace(&mut self.ring, TickRing::with_capacity(capacity));
+        let old_records = core::mem::replace(&mut self.records, vec![Record::default(); capacity]);
+        let parameters = if self.parameters.is_empty() { 0 } else { capacity };
+        let old_parameters = core::mem::replace(&mut self.parameters, vec![DisplayParameters::default(); parameters]);
+        for age in (0..old_ring.len()).rev() {
+            let from = old_ring.slot(age);
+            let to = self.ring.push(old_ring.tick(age));
+            self.records[to] = old_records[from];
+            if let Some(parameters) = old_parameters.get(from) {
                 self.parameters[to] = *parameters;
             }
             let frame = self.frame(to);
-            self.poses.copy(to, &old.poses, from, frame);
+            self.poses.copy(to, &old_poses, from, frame);
         }
     }
 }

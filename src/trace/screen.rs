@@ -20,7 +20,7 @@ pub(super) struct Screen<'a> {
     /// `None` if nothing is known of snapshots: then all poses come from the full history.
     pub(super) displayed: Option<DisplayedRigs>,
     sent: &'a SentTicks,
-    /// The snapshots that were sent around the view time, if that matters.
+    /// The snapshots that were sent around the view time; `None`, too, if nothing is known of those that were displayed.
     around: Option<SnapshotPair>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Screen<'a> {
 
     /// The ticks from which all poses are blended, but for those of what the shot names.
     pub(super) fn ticks(&self) -> (Tick, Tick) {
-        match self.around.filter(|_| self.displayed.is_some()) {
+        match self.around {
             Some(SnapshotPair { start, end: Some(end) }) => (start, end),
             _ => (self.view.tick, self.view.tick + u32::from(self.view.fraction > 0)),
         }
@@ -109,12 +109,12 @@ impl<'a> Screen<'a> {
 
     /// Whether the newest snapshot is held, in which not all were there yet that are by now.
     pub(super) fn is_held(&self) -> bool {
-        self.displayed.is_some() && self.around.is_some_and(|pair| pair.end.is_none())
+        self.around.is_some_and(|pair| pair.end.is_none())
     }
 
     /// From what the poses of all others are rebuilt, and at which instant.
     pub(super) fn basis(&self) -> (PoseBasis, ViewTime) {
-        match self.around.filter(|pair| self.displayed.is_some() && pair.end.is_some()) {
+        match self.around.filter(|pair| pair.end.is_some()) {
             Some(pair) => (PoseBasis::Snapshots(pair), self.view),
             None => (PoseBasis::History, self.view),
         }
