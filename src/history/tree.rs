@@ -38,8 +38,8 @@ struct Node {
     children: [u32; 8],
 }
 
-/// What is still to be looked at in a walk: a child, and where it is entered. Nearer ones are less; of equally near ones, that with the
-/// smaller number.
+/// What is still to be looked at in a walk: a child, or in which lane of which node it is, and where it is entered. Nearer ones are
+/// less; of equally near ones, that with the smaller number.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Waiting(u64);
 
@@ -142,7 +142,21 @@ impl BoxTree {
     ///
     /// All callers share one piece of code, so that this is found in the caches of the processor: hence `dyn`.
     pub(crate) fn visit_beam(&self, beam: Beam, visit: &mut dyn FnMut(u32) -> f32) -> f32 {
-        if beam.slope > 0.0 { self.walk::<true>(beam, visit) } else { self.walk::<false>(beam, visit) }
+        if beam.slope > 0.0 {
+            self.visit_cone(beam, &|_| true, visit)
+        } else {
+            self.walk::<false>(beam, &|_| true, visit)
+        }
+    }
+
+    /// The same for a beam that widens, but for what lies in boxes that are not `near`: that is asked of those within the beam.
+    pub(crate) fn visit_cone(
+        &self,
+        beam: Beam,
+        near: &dyn Fn(Aabb3d) -> bool,
+        visit: &mut dyn FnMut(u32) -> f32,
+    ) -> f32 {
+        self.walk::<true>(beam, near, visit)
     }
 
     /// Shows the boxes that meet another one.
@@ -169,7 +183,12 @@ impl BoxTree {
     }
 
     #[inline(never)]
-    fn walk<const WIDENS: bool>(&self, beam: Beam, visit: &mut dyn FnMut(u32) -> f32) -> f32 {
+    fn walk<const WIDENS: bool>(
+        &self,
+        beam: Beam,
+        near_enough: &dyn Fn(Aabb3d) -> bool,
+        visit: &mut dyn FnMut(u32) -> f32,
+    ) -> f32 {
         let Some(bounds) = self.bounds else { return beam.range };
         let Beam { ray: Ray3d { origin, direction }, range, margin, slope } = beam;
         // Rounding in `f32` grows with the distance; this is more than it can be.
@@ -186,20 +205,9 @@ impl BoxTree {
         let inverse = each_axis(|axis| Vec4::splat(inverse[axis]));
         let mut reach = range;
         let mut waiting = ArrayVec::<Waiting, WAITING>::new();
-        waiting.push(Waiting::new(0.0, 0));
-        while let Some(next) = waiting.pop() {
-            if next.entry() > reach {
-                continue;
-            }
-            let child = next.child();
-            if child & BOX != 0 {
-                // What is free is met where the numbers of the ray are none.
-                if child != NONE {
-                    reach = visit(child & !BOX).min(range);
-                }
-                continue;
-            }
-            let node = &self.nodes[child as usize];
+        let mut number = 0;
+        loop {
+            let node = &self.nodes[number as usize];
             let first = waiting.len();
             let mut entries = [0.0; 8];
             let mut met = 0;
@@ -230,7 +238,8 @@ impl BoxTree {
             }
             for lane in lanes(met) {
                 // The nearest one is taken next, and so comes last.
-                let child = Waiting::new(entries[lane % 8], node.children[lane % 8]);
+                let what = if WIDENS { number << 3 | lane as u32 } else { node.children[lane % 8] };
+                let child = Waiting::new(entries[lane % 8], what);
                 let mut place = waiting.len();
                 waiting.push(child);
                 while place > first && waiting[place - 1] < child {
@@ -239,22 +248,43 @@ impl BoxTree {
                 }
                 waiting[place] = child;
             }
+            number = loop {
+                let Some(next) = waiting.pop() else { return reach };
+                if next.entry() > reach {
+                    continue;
+                }
+                let child = if WIDENS {
+                    let (node, lane) = (&self.nodes[next.what() as usize >> 3], next.what() as usize % 8);
+                    if !near_enough(node.get(lane)) {
+                        continue;
+                    }
+                    node.children[lane]
+                } else {
+                    next.what()
+                };
+                if child & BOX == 0 {
+                    break child;
+                }
+                // What is free is met where the numbers of the ray are none.
+                if child != NONE {
+                    reach = visit(child & !BOX).min(range);
+                }
+            };
         }
-        reach
     }
 }
 
 impl Waiting {
     /// For an entry that is not less than zero: the bits of such numbers are in the order of the numbers.
-    fn new(entry: f32, child: u32) -> Self {
-        Self(u64::from(entry.to_bits()) << 32 | u64::from(child))
+    fn new(entry: f32, what: u32) -> Self {
+        Self(u64::from(entry.to_bits()) << 32 | u64::from(what))
     }
 
     fn entry(self) -> f32 {
         f32::from_bits((self.0 >> 32) as u32)
     }
 
-    fn child(self) -> u32 {
+    fn what(self) -> u32 {
         self.0 as u32
     }
 }
@@ -273,6 +303,12 @@ impl Node {
             self.planes[axis][lane / 4][lane % 4] = bounds.min[axis];
             self.planes[axis + 3][lane / 4][lane % 4] = bounds.max[axis];
         }
+    }
+
+    #[inline]
+    fn get(&self, lane: usize) -> Aabb3d {
+        let plane = |axis: usize| self.planes[axis][lane / 4][lane % 4];
+        Aabb3d { min: Vec3A::new(plane(0), plane(1), plane(2)), max: Vec3A::new(plane(3), plane(4), plane(5)) }
     }
 
     /// What holds all of its boxes.

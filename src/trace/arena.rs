@@ -2,6 +2,7 @@
 
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
+    math::bounding::BoundingSphere,
     prelude::*,
 };
 use bevy_rapier3d::plugin::context::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet};
@@ -10,7 +11,8 @@ use super::{
     colliders::{ColliderIndex, Colliders, Moment},
     filter::RewoundFilter,
     occluders::{self, OccluderHistory, OccluderIndex, OccluderTombstones},
-    region::{Place as _, Region},
+    packet::RayPacket,
+    region::{Place, Region},
     rigs::RewoundRigs,
     screen::{Screen, Window},
     wall::{Stop, Wall},
@@ -63,7 +65,7 @@ impl Arena<'_, '_> {
         if !filter.walls {
             return;
         }
-        self.visit_occluders(screen, filter, region, &mut visit);
+        self.visit_occluders(screen, filter, region, |wall, _| visit(wall));
         for colliders in self.colliders() {
             colliders.visit(filter, region, |wall| {
                 if !self.is_passed(wall.entity, screen, filter) {
@@ -106,23 +108,23 @@ impl Arena<'_, '_> {
         &'a self,
         screen: &Screen,
         filter: &RewoundFilter,
-        region: &Region,
-        mut visit: impl FnMut(Wall<'a>),
+        place: &impl Place,
+        mut visit: impl FnMut(Wall<'a>, BoundingSphere),
     ) {
         let own = |rig| filter.shooter.is_some_and(|shooter| self.rigs.are_one_with(rig, shooter));
         let mut visit_occluder = |entity, history| {
-            if let Some(wall) = occluders::wall_of(entity, history, screen, filter, region, own) {
-                visit(wall);
+            if let Some((wall, bounds)) = occluders::wall_of(entity, history, screen, filter, place, own) {
+                visit(wall, bounds);
             }
         };
         let index = &self.occluder_index.0;
-        region.search_past(index, screen.ticks(), 0.0, |number| {
+        place.search_past(index, screen.ticks(), 0.0, |number| {
             if let Some(entity) = index.entity(number).filter(|entity| !screen.names(*entity))
                 && let Ok((entity, history)) = self.occluders.get(entity)
             {
                 visit_occluder(entity, history);
             }
-            region.reach()
+            place.reach()
         });
         // They may have been shown at other instants.
         for (entity, history) in self.occluders.iter_many(screen.named()) {
@@ -152,7 +154,7 @@ impl Arena<'_, '_> {
             nearest = colliders.nearest(&self.collider_index, filter, ray, range, nearest, is_recorded, stops);
         }
         let region = Region::ray(**ray, nearest.map_or(range, |nearest| nearest.distance));
-        self.visit_occluders(screen, filter, &region, |wall| {
+        self.visit_occluders(screen, filter, &region, |wall, _| {
             if let Some(stop) = wall.stop(ray, region.reach())
                 && nearest.is_none_or(|nearest| stop.cmp(&nearest).is_lt())
             {
@@ -161,6 +163,27 @@ impl Arena<'_, '_> {
             }
         });
         nearest
+    }
+
+    /// The walls that stop the rays of a packet first, one for each in `nearest`.
+    pub(super) fn nearest_walls<'a>(
+        &'a self,
+        screen: &Screen,
+        packet: &RayPacket,
+        filter: &RewoundFilter,
+        nearest: &mut [Option<Stop<'a>>],
+    ) {
+        if !filter.walls {
+            return;
+        }
+        for colliders in self.colliders() {
+            let stops = |stop: &Stop| !self.is_passed(stop.wall.entity, screen, filter);
+            let is_recorded = |entity| self.occluders.contains(entity);
+            colliders.nearest_of_each(&self.collider_index, filter, packet, nearest, is_recorded, stops);
+        }
+        self.visit_occluders(screen, filter, packet, |wall, bounds| {
+            wall.stop_each(packet, packet.near_ball(bounds), nearest, |_| true);
+        });
     }
 
     /// Where an occluder stood, if it stopped anything then.

@@ -1,16 +1,20 @@
 //! Bullets and pellets.
 
+use arrayvec::ArrayVec;
 use bevy::prelude::*;
 
 use super::{
     answer::{Crossing, Met},
+    fan::Fan,
     filter::RewoundFilter,
+    packet::RayPacket,
     query::RewoundQuery,
-    region::Fan,
     rigs::Nearest,
     screen::Screen,
+    wall::Stop,
 };
 use crate::{
+    shape::PreciseRay,
     shot::{
         AdmittedShot, Blocker, Evidence, HitBy, HitConfirmed, PelletOutcome, Penetration, RejectReason, RewoundHit,
         Verdicts, VolleyJudged, WallPierced,
@@ -21,7 +25,7 @@ use crate::{
 /// Lists kept between shots for their memory.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    rays: Vec<Ray3d>,
+    rays: Vec<PreciseRay>,
     nearest: Vec<Option<Nearest>>,
     crossings: Vec<(usize, Crossing)>,
     /// The rigs that a bullet has gone through, and where it came out last.
@@ -43,9 +47,9 @@ pub(super) fn trace(
     match bullet.pellets {
         Some(pellets) => {
             let rays = pellets.directions(shot.ray.direction).map(|direction| Ray3d::new(shot.ray.origin, direction));
-            scratch.rays.extend(rays);
+            scratch.rays.extend(rays.map(PreciseRay::from));
         }
-        None => scratch.rays.push(shot.ray),
+        None => scratch.rays.push(shot.ray.into()),
     }
     match bullet.piercing {
         Some(piercing) => pierce_all(query, shot, piercing, &screen, filter, verdicts, &mut volley, scratch),
@@ -73,10 +77,19 @@ fn stop_all(
     let range = shot.evidence.range;
     nearest.clear();
     nearest.resize(rays.len(), None);
-    let rigs = query.arena.rigs.nearest_hits(screen, &Fan::new(rays, range), filter, nearest);
-    for (part, (ray, nearest)) in (0..).zip(rays.iter().zip(nearest)) {
-        let blocker = query.nearest_blocker(screen, *ray, range, filter);
-        let hit = nearest.map(|nearest| query.hit_by_ray(&nearest, *ray));
+    let fan = Fan::new(rays, range);
+    let rigs = query.arena.rigs.nearest_hits(screen, &fan, filter, nearest);
+    let mut walls = ArrayVec::<Option<Stop>, { Fan::MOST }>::new();
+    match &**rays {
+        [ray] => walls.push(query.arena.nearest_wall(screen, ray, range, filter)),
+        _ => {
+            walls.extend(rays.iter().map(|_| None));
+            query.arena.nearest_walls(screen, &RayPacket::new(&fan, &mut default()), filter, &mut walls);
+        }
+    }
+    for (part, ((ray, nearest), wall)) in (0..).zip(rays.iter().zip(nearest).zip(&walls)) {
+        let blocker = wall.map(|wall| wall.blocker(**ray));
+        let hit = nearest.map(|nearest| query.hit_by_ray(&nearest, **ray));
         let evidence = Evidence { direction: *ray.direction, rigs, blocker, hit, ..shot.evidence };
         match (hit, blocker) {
             // In a tie the bullet stays in the wall.

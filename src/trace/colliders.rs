@@ -2,7 +2,7 @@
 
 mod index;
 
-use core::cell::Cell;
+use core::cell::{Cell, OnceCell};
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{
@@ -16,7 +16,8 @@ use bevy_rapier3d::{
 
 use super::{
     filter::RewoundFilter,
-    region::Region,
+    packet::RayPacket,
+    region::{Place, Region},
     wall::{Stop, Wall},
 };
 use crate::{history::Beam, shape::PreciseRay};
@@ -69,7 +70,7 @@ impl<'a> Colliders<'a> {
         };
         let bvh = self.pipeline().bvh;
         let is_recorded = |leaf| entity_of(set, leaf).is_some_and(&is_recorded);
-        if let Some(leaves) = index.leaves(self.context, self.step, bvh, is_recorded) {
+        if let Some(leaves) = index.leaves(self.context, self.step, bvh, 1, is_recorded) {
             let beam = Beam { ray: **ray, range: reach.get(), margin: 0.0, slope: 0.0 };
             leaves.visit_beam(beam, &mut |leaf| {
                 look_at(leaf);
@@ -86,6 +87,41 @@ impl<'a> Colliders<'a> {
             );
         }
         nearest.get()
+    }
+
+    /// The same for each ray of a packet, one for each in `nearest`.
+    pub(super) fn nearest_of_each(
+        self,
+        index: &ColliderIndex,
+        filter: &RewoundFilter,
+        packet: &RayPacket,
+        nearest: &mut [Option<Stop<'a>>],
+        is_recorded: impl Fn(Entity) -> bool,
+        stops: impl Fn(&Stop) -> bool,
+    ) {
+        let set = &self.colliders.colliders;
+        let bvh = self.pipeline().bvh;
+        let of_leaf = |leaf| entity_of(set, leaf).is_some_and(&is_recorded);
+        let Some(leaves) = index.leaves(self.context, self.step, bvh, 0, of_leaf) else {
+            for (number, (ray, nearest)) in packet.rays().iter().zip(nearest).enumerate() {
+                let reach = packet.reach_of(number);
+                *nearest = self.nearest(index, filter, ray, reach, *nearest, &is_recorded, &stops);
+                nearest.iter().for_each(|stop| packet.shrink(number, stop.distance));
+            }
+            return;
+        };
+        leaves.search(packet, |leaf| {
+            let near = packet.near_box(leaves.bounds(leaf));
+            if !near.is_empty()
+                && let Some(wall) = wall_of(set, leaf, filter)
+            {
+                // Whose it is, is the same for all rays.
+                let is_one = OnceCell::new();
+                let stops = |stop: &Stop| *is_one.get_or_init(|| stops(stop));
+                wall.stop_each(packet, near, nearest, stops);
+            }
+            packet.reach()
+        });
     }
 
     fn pipeline(self) -> QueryPipeline<'a> {

@@ -13,12 +13,7 @@ use bevy_rapier3d::{
     rapier::math::Pose,
 };
 
-use super::{
-    filter::RewoundFilter,
-    region::{Place, Region},
-    screen::Screen,
-    wall::Wall,
-};
+use super::{filter::RewoundFilter, region::Place, screen::Screen, wall::Wall};
 use crate::{
     config::LagCompensationConfig,
     history::{BeginSegment, BoxIndex, Hierarchy, SpeedLimit},
@@ -152,27 +147,28 @@ pub(super) fn bury_occluder(
     tombstones.0.push((removed.entity, history));
 }
 
-/// An occluder near a region as the screen showed it; one of the shooter's `own` rigs only if it blocks its owner.
+/// An occluder near a place as the screen showed it, with a ball around it; one of the shooter's `own` rigs only if it blocks its
+/// owner.
 pub(super) fn wall_of<'a>(
     entity: Entity,
     history: &'a OccluderHistory,
     screen: &Screen,
     filter: &RewoundFilter,
-    region: &Region,
+    place: &impl Place,
     own: impl Fn(Entity) -> bool,
-) -> Option<Wall<'a>> {
+) -> Option<(Wall<'a>, BoundingSphere)> {
     let rewound =
-        history.rebuild(screen.recipe(entity, history)).filter(|rewound| region.may_meet(rewound.rough_bounds()))?;
+        history.rebuild(screen.recipe(entity, history)).filter(|rewound| place.may_meet(rewound.rough_bounds()))?;
     let (pose, Rewound { shape, record, .. }) = (rewound.pose(), rewound);
     let bounds = BoundingSphere::new(pose * record.ball.center, record.ball.radius());
-    if !region.may_meet(bounds) || !filter.meets_wall(Some(entity), record.groups) {
+    if !place.may_meet(bounds) || !filter.meets_wall(Some(entity), record.groups) {
         return None;
     }
     if !record.occluder.blocks_owner && record.owner.is_some_and(own) {
         return None;
     }
     let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
-    Some(Wall { entity: Some(entity), pose, shape: shape.as_ref(), rewound: true })
+    Some((Wall { entity: Some(entity), pose, shape: shape.as_ref(), rewound: true }, bounds))
 }
 
 /// Where an occluder stood as the screen showed it, if it stopped anything then.

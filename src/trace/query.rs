@@ -1,13 +1,16 @@
 //! Questions to the past.
 
+use arrayvec::ArrayVec;
 use bevy::{ecs::system::SystemParam, prelude::*};
 
 use super::{
     answer::{Crossing, Met, RewoundCast, RewoundEvidence, RewoundPose},
     arena::Arena,
     cast::{contact_normal, surface_normal},
+    fan::Fan,
     filter::RewoundFilter,
-    region::{Fan, Region},
+    packet::RayPacket,
+    region::Region,
     rigs::Nearest,
     screen::Screen,
     tested::Tested,
@@ -16,7 +19,7 @@ use super::{
 use crate::{
     config::LagCompensationConfig,
     hitbox::Life,
-    shape::Shape,
+    shape::{PreciseRay, Shape},
     shot::{Blocker, RewoundHit, RewoundRigs},
     time::{CurrentTick, ViewTime},
     weapon::Resistance,
@@ -96,11 +99,69 @@ impl RewoundQuery<'_, '_> {
     /// # bevy::ecs::system::assert_is_system(is_system);
     /// ```
     pub fn cast_ray_first(&self, view: ViewTime, ray: Ray3d, range: f32, filter: &RewoundFilter) -> Option<Met> {
+        self.first_on(&self.screen(view), &ray.into(), range, &self.with_defaults(filter))
+    }
+
+    /// What each of several rays from one point meets first, put into `found` after clearing it, in their order: the pellets of a
+    /// shot, or what a guard sees.
+    ///
+    /// That is what [`cast_ray_first`](Self::cast_ray_first) finds on each of them, to the last bit. They share the way through the
+    /// trees of boxes: that takes the less time, the closer together they are.
+    ///
+    /// ```
+    /// use bevy::prelude::*;
+    /// use bevy_hindsight::{Met, PelletPattern, RewoundFilter, RewoundQuery, Tick, prelude::*};
+    ///
+    /// /// How many of eight pellets would have met someone, a quarter of a second ago.
+    /// fn hits(query: &RewoundQuery, now: Tick, muzzle: Vec3, aim: Dir3, found: &mut Vec<Option<Met>>) -> usize {
+    ///     let pellets: Vec<Dir3> = PelletPattern::cone(8, 0.05).directions(aim).collect();
+    ///     query.cast_rays_first(ViewTime::before(now, 16.0), muzzle, &pellets, 40.0, &RewoundFilter::new(), found);
+    ///     found.iter().flatten().filter(|met| met.hitbox().is_some()).count()
+    /// }
+    /// # fn is_system(query: RewoundQuery) { let _ = hits(&query, Tick(0), Vec3::ZERO, Dir3::Z, &mut Vec::new()); }
+    /// # bevy::ecs::system::assert_is_system(is_system);
+    /// ```
+    pub fn cast_rays_first(
+        &self,
+        view: ViewTime,
+        origin: Vec3,
+        directions: &[Dir3],
+        range: f32,
+        filter: &RewoundFilter,
+        found: &mut Vec<Option<Met>>,
+    ) {
+        found.clear();
         let (screen, filter) = (self.screen(view), self.with_defaults(filter));
-        let precise = ray.into();
-        let wall = self.arena.nearest_wall(&screen, &precise, range, &filter);
+        for directions in directions.chunks(Fan::MOST) {
+            let mut rays = ArrayVec::<PreciseRay, { Fan::MOST }>::new();
+            rays.extend(directions.iter().map(|direction| Ray3d::new(origin, *direction).into()));
+            if let [ray] = &*rays {
+                found.push(self.first_on(&screen, ray, range, &filter));
+                continue;
+            }
+            let fan = Fan::new(&rays, range);
+            let mut room = default();
+            let packet = RayPacket::new(&fan, &mut room);
+            let mut walls = ArrayVec::<Option<Stop>, { Fan::MOST }>::new();
+            walls.extend(rays.iter().map(|_| None));
+            self.arena.nearest_walls(&screen, &packet, &filter, &mut walls);
+            let mut nearest = ArrayVec::<Option<Nearest>, { Fan::MOST }>::new();
+            nearest.extend(rays.iter().map(|_| None));
+            self.arena.rigs.nearest_hits_only(&screen, &packet, &filter, &mut nearest);
+            let both = walls.iter().zip(&nearest).zip(&rays);
+            found.extend(both.map(|((wall, nearest), ray)| self.first_of(*wall, *nearest, **ray)));
+        }
+    }
+
+    fn first_on(&self, screen: &Screen, ray: &PreciseRay, range: f32, filter: &RewoundFilter) -> Option<Met> {
+        let wall = self.arena.nearest_wall(screen, ray, range, filter);
         let reach = wall.map_or(range, |wall| wall.distance);
-        let nearest = self.arena.rigs.nearest_hit(&screen, &precise, reach, &filter);
+        let nearest = self.arena.rigs.nearest_hit(screen, ray, reach, filter);
+        self.first_of(wall, nearest, **ray)
+    }
+
+    /// In a tie, the wall.
+    fn first_of(&self, wall: Option<Stop>, nearest: Option<Nearest>, ray: Ray3d) -> Option<Met> {
         match nearest.filter(|nearest| wall.is_none_or(|wall| nearest.distance < wall.distance)) {
             Some(nearest) => Some(Met::Hitbox(self.hit_by_ray(&nearest, ray))),
             None => wall.map(|wall| Met::Wall(wall.blocker(ray))),
@@ -135,10 +196,14 @@ impl RewoundQuery<'_, '_> {
         found: &mut Vec<Crossing>,
     ) -> RewoundEvidence {
         found.clear();
-        let rigs =
-            self.crossings(&self.screen(view), &Fan::new(&[ray], range), &self.with_defaults(filter), |_, crossing| {
+        let rigs = self.crossings(
+            &self.screen(view),
+            &Fan::new(&[ray.into()], range),
+            &self.with_defaults(filter),
+            |_, crossing| {
                 found.push(crossing);
-            });
+            },
+        );
         found.sort_unstable_by(Crossing::cmp);
         self.evidence(view, rigs)
     }
@@ -250,7 +315,7 @@ impl RewoundQuery<'_, '_> {
     pub(super) fn cast_ray_on(&self, screen: &Screen, ray: Ray3d, range: f32, filter: &RewoundFilter) -> RewoundCast {
         let mut nearest = [None];
         let filter = self.with_defaults(filter);
-        let rigs = self.arena.rigs.nearest_hits(screen, &Fan::new(&[ray], range), &filter, &mut nearest);
+        let rigs = self.arena.rigs.nearest_hits(screen, &Fan::new(&[ray.into()], range), &filter, &mut nearest);
         let blocker = self.nearest_blocker(screen, ray, range, &filter);
         let hit = nearest[0].map(|nearest| self.hit_by_ray(&nearest, ray));
         RewoundCast { hit, blocker, evidence: self.evidence(screen.view, rigs) }
@@ -275,15 +340,14 @@ impl RewoundQuery<'_, '_> {
         mut found: impl FnMut(usize, Crossing),
     ) -> RewoundRigs {
         let rigs = self.arena.rigs.crossings(screen, fan, filter, |number, nearest, exit| {
-            let met = Met::Hitbox(self.hit_by_ray(&nearest, fan.rays[number]));
+            let met = Met::Hitbox(self.hit_by_ray(&nearest, *fan.rays[number]));
             found(number, Crossing { met, entry: nearest.distance, exit });
         });
         for (number, ray) in fan.rays.iter().enumerate() {
-            let precise = (*ray).into();
-            self.arena.visit_walls(screen, filter, &Region::ray(*ray, fan.range), |wall| {
-                if let Some(stop) = wall.stop(&precise, fan.range) {
-                    let (met, entry) = (Met::Wall(stop.blocker(*ray)), stop.distance);
-                    found(number, Crossing { met, entry, exit: stop.exit(*ray) });
+            self.arena.visit_walls(screen, filter, &Region::ray(**ray, fan.range), |wall| {
+                if let Some(stop) = wall.stop(ray, fan.range) {
+                    let (met, entry) = (Met::Wall(stop.blocker(**ray)), stop.distance);
+                    found(number, Crossing { met, entry, exit: stop.exit(**ray) });
                 }
             });
         }

@@ -13,8 +13,10 @@ use bevy::{
 
 use super::{
     cast::cmp_places,
+    fan::Fan,
     filter::RewoundFilter,
-    region::{Fan, Place, Region, may_meet},
+    packet::RayPacket,
+    region::{Place, Region, may_meet},
     screen::{Past, Recipe, Screen, Stood},
     tested::Tested,
 };
@@ -112,6 +114,68 @@ impl<'a> NearRig<'a> {
                 }
             });
         }
+    }
+
+    /// Holds its hitboxes against a ray, no further than `region` reaches. The rig is posed only if the ray comes close; then its root
+    /// is told.
+    fn meet(
+        &self,
+        ray: &PreciseRay,
+        region: &Region,
+        filter: &RewoundFilter,
+        nearest: &mut Option<Nearest>,
+    ) -> Option<Isometry3d> {
+        let posed = OnceCell::new();
+        self.visit_on_ray(&posed, filter, **ray, region.reach(), |rig, hitbox| {
+            let Some(distance) = hitbox.shape.cast_precisely(hitbox.pose, ray, region.reach()) else { return };
+            let found = Nearest { rig, hitbox, distance };
+            if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
+                // No ray need look behind what it has met.
+                region.shrink(distance);
+                *nearest = Some(found);
+            }
+        });
+        posed.get().map(|(_, posed)| posed.root())
+    }
+
+    /// The same for all rays of a packet.
+    fn meet_each(
+        &self,
+        packet: &RayPacket,
+        filter: &RewoundFilter,
+        nearest: &mut [Option<Nearest>],
+    ) -> Option<Isometry3d> {
+        if !packet.may_meet(self.rough) {
+            return None;
+        }
+        let (rig, sample) = self.show();
+        let posed = sample.posed_at(self.root());
+        let near = packet.near_ball(posed.bounds());
+        if !near.is_empty() {
+            // Most often it is one, which is narrower than all together.
+            let beam = near.single().map_or_else(
+                || packet.beam(),
+                |number| Region::ray(*packet.rays()[number], packet.reach_of(number)).beam(),
+            );
+            let is_near = |bounds: BoundingSphere| packet.may_meet(bounds);
+            posed.visit_near(beam, is_near, |hitbox| {
+                if !filter.meets_zone(hitbox.zone) {
+                    return;
+                }
+                let bounds = BoundingSphere::new(hitbox.pose.translation, hitbox.shape.bounding_radius());
+                for number in packet.near_ball(bounds) {
+                    let (ray, nearest) = (&packet.rays()[number], &mut nearest[number]);
+                    let distance = hitbox.shape.cast_precisely(hitbox.pose, ray, packet.reach_of(number));
+                    let found = distance.map(|distance| Nearest { rig, hitbox, distance });
+                    let is_nearer = |found: &Nearest| nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt());
+                    if let Some(found) = found.filter(is_nearer) {
+                        packet.shrink(number, found.distance);
+                        *nearest = Some(found);
+                    }
+                }
+            });
+        }
+        Some(posed.root())
     }
 
     /// Where the rig's own entity stood.
@@ -307,46 +371,49 @@ impl RewoundRigs<'_, '_> {
         nearest: &mut [Option<Nearest>],
     ) -> TestedRigs {
         let mut tested = Tested::new(fan.axis());
-        self.visit_near(screen, filter, fan, Notes::Kept, |near| {
-            // No ray need look behind what it has met.
-            let reach_of = |nearest: &Option<Nearest>| nearest.map_or(fan.range, |nearest| nearest.distance);
-            let posed = OnceCell::new();
-            for (ray, nearest) in fan.rays.iter().zip(nearest.iter_mut()) {
-                let reach = reach_of(nearest);
-                near.visit_on_ray(&posed, filter, *ray, reach, |rig, hitbox| {
-                    let Some(distance) = hitbox.shape.cast_ray(hitbox.pose, *ray, reach_of(nearest)) else { return };
-                    let found = Nearest { rig, hitbox, distance };
-                    if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
-                        *nearest = Some(found);
-                    }
-                });
-            }
-            tested.insert(near, posed.get().map(|(_, posed)| posed.root()));
-            Reach { met: nearest.iter().map(reach_of).fold(0.0, f32::max), noted: tested.reach() }
-        });
+        if let ([ray], [nearest]) = (fan.rays, &mut *nearest) {
+            let region = Region::ray(**ray, fan.range);
+            self.visit_near(screen, filter, fan, Notes::Kept, |near| {
+                tested.insert(near, near.meet(ray, &region, filter, nearest));
+                Reach { met: region.reach(), noted: tested.reach() }
+            });
+        } else {
+            let mut room = default();
+            let packet = RayPacket::new(fan, &mut room);
+            self.visit_near(screen, filter, fan, Notes::Kept, |near| {
+                tested.insert(near, near.meet_each(&packet, filter, nearest));
+                Reach { met: packet.reach(), noted: tested.reach() }
+            });
+        }
         tested.rigs()
+    }
+
+    /// The nearest hitbox on each ray of a packet, one for each in `nearest`.
+    pub(super) fn nearest_hits_only(
+        &self,
+        screen: &Screen,
+        packet: &RayPacket,
+        filter: &RewoundFilter,
+        nearest: &mut [Option<Nearest>],
+    ) {
+        self.visit_near(screen, filter, packet, Notes::None, |near| {
+            near.meet_each(packet, filter, nearest);
+            Reach { met: packet.reach(), noted: 0.0 }
+        });
     }
 
     /// The nearest hitbox on a ray.
     pub(super) fn nearest_hit(
         &self,
         screen: &Screen,
-        precise: &PreciseRay,
+        ray: &PreciseRay,
         range: f32,
         filter: &RewoundFilter,
     ) -> Option<Nearest> {
-        let ray = **precise;
-        let region = Region::ray(ray, range);
-        let mut nearest: Option<Nearest> = None;
+        let region = Region::ray(**ray, range);
+        let mut nearest = None;
         self.visit_near(screen, filter, &region, Notes::None, |near| {
-            near.visit_on_ray(&OnceCell::new(), filter, ray, region.reach(), |rig, hitbox| {
-                let Some(distance) = hitbox.shape.cast_precisely(hitbox.pose, precise, region.reach()) else { return };
-                let found = Nearest { rig, hitbox, distance };
-                if nearest.is_none_or(|nearest| found.cmp(&nearest).is_lt()) {
-                    region.shrink(distance);
-                    nearest = Some(found);
-                }
-            });
+            near.meet(ray, &region, filter, &mut nearest);
             Reach { met: region.reach(), noted: 0.0 }
         });
         nearest
@@ -366,8 +433,8 @@ impl RewoundRigs<'_, '_> {
             tested.insert(near, None);
             let posed = OnceCell::new();
             for (number, ray) in fan.rays.iter().enumerate() {
-                near.visit_on_ray(&posed, filter, *ray, fan.range, |rig, hitbox| {
-                    if let Some((distance, exit)) = hitbox.shape.cross_ray(hitbox.pose, *ray, fan.range) {
+                near.visit_on_ray(&posed, filter, **ray, fan.range, |rig, hitbox| {
+                    if let Some((distance, exit)) = hitbox.shape.cross_ray(hitbox.pose, **ray, fan.range) {
                         found(number, Nearest { rig, hitbox, distance }, exit);
                     }
                 });

@@ -11,7 +11,10 @@ use bevy_rapier3d::rapier::{
     },
 };
 
-use super::cast::{cast_at, cmp_places, contact_normal, exit_of, isometry, known_shape, normal_of, parry_shape};
+use super::{
+    cast::{cast_at, cmp_places, contact_normal, exit_of, isometry, known_shape, normal_of, parry_shape},
+    packet::{RayPacket, RaySet},
+};
 use crate::{
     shape::{PreciseRay, Shape},
     shot::Blocker,
@@ -39,6 +42,25 @@ impl<'a> Wall<'a> {
     pub(super) fn stop(self, ray: &PreciseRay, range: f32) -> Option<Stop<'a>> {
         let distance = cast_at(self.shape, &self.pose, ray, range)?;
         Some(Stop { wall: self, distance })
+    }
+
+    /// The same for some rays of a packet: where it is the first so far, and `stops` lets it stop them, it is put into `nearest`.
+    pub(super) fn stop_each(
+        self,
+        packet: &RayPacket,
+        rays: RaySet,
+        nearest: &mut [Option<Stop<'a>>],
+        stops: impl Fn(&Stop) -> bool,
+    ) {
+        for number in rays {
+            let nearest = &mut nearest[number];
+            let stop = self.stop(&packet.rays()[number], packet.reach_of(number));
+            let is_nearer = |stop: &Stop| nearest.is_none_or(|nearest| stop.cmp(&nearest).is_lt());
+            if let Some(stop) = stop.filter(|stop| is_nearer(stop) && stops(stop)) {
+                packet.shrink(number, stop.distance);
+                *nearest = Some(stop);
+            }
+        }
     }
 }
 

@@ -36,6 +36,8 @@ pub enum Kind {
     Messages,
     /// [`hindsight::ByQuery`] with [`Question::First`](hindsight::Question::First).
     Query,
+    /// [`hindsight::ByQuery`] with [`Question::FirstAlone`](hindsight::Question::FirstAlone).
+    Alone,
     /// [`hindsight::ByQuery`] with [`Question::WithEvidence`](hindsight::Question::WithEvidence).
     Evidence,
     /// [`kernel::Kernel`].
@@ -56,9 +58,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Messages,
         Self::Query,
+        Self::Alone,
         Self::Evidence,
         Self::Kernel,
         Self::QueryWorld,
@@ -74,6 +77,7 @@ impl Kind {
         match self {
             Self::Messages => "bevy_hindsight, messages",
             Self::Query => "bevy_hindsight, RewoundQuery",
+            Self::Alone => "bevy_hindsight, pellet by pellet",
             Self::Evidence => "bevy_hindsight, cast_ray",
             Self::Kernel => "bare kernel",
             Self::QueryWorld => "query world per shot",
@@ -96,7 +100,7 @@ impl Kind {
     /// What it takes for the pose between two ticks.
     pub const fn blend(self) -> Blend {
         match self {
-            Self::Messages | Self::Query | Self::Evidence => Blend::OfTheRig,
+            Self::Messages | Self::Query | Self::Alone | Self::Evidence => Blend::OfTheRig,
             _ => Blend::World,
         }
     }
@@ -115,6 +119,7 @@ impl Kind {
         match self {
             Self::Messages => Box::new(hindsight::ByMessages::new(scene)),
             Self::Query => Box::new(hindsight::ByQuery::new(scene, hindsight::Question::First)),
+            Self::Alone => Box::new(hindsight::ByQuery::new(scene, hindsight::Question::FirstAlone)),
             Self::Evidence => Box::new(hindsight::ByQuery::new(scene, hindsight::Question::WithEvidence)),
             Self::Kernel => Box::new(kernel::Kernel::new(scene)),
             Self::QueryWorld => Box::new(query_world::QueryWorld::new(scene)),
@@ -152,7 +157,7 @@ mod tests {
 
     #[test]
     fn this_crate_and_the_kernel_are_never_wrong() {
-        for kind in [Kind::Messages, Kind::Query, Kind::Evidence, Kind::Kernel] {
+        for kind in [Kind::Messages, Kind::Query, Kind::Alone, Kind::Evidence, Kind::Kernel] {
             for crowded in [false, true] {
                 assert_eq!(wrong(kind, crowded), 0.0, "{kind:?}");
             }

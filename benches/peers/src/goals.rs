@@ -73,7 +73,7 @@ pub fn all(figures: &Figures) -> Vec<Goal> {
     let share = |micros: f64| 100.0 * micros * HZ / 1e6;
     let copy = figures.copy_us.iter().find(|(rigs, _)| *rigs == RIGS).map_or(f64::NAN, |(_, micros)| *micros);
     let record = row(Kind::Messages, RIGS, SHOTS).map_or(f64::NAN, |row| row.record_us);
-    let own = [Kind::Messages, Kind::Query, Kind::Evidence].map(Kind::name);
+    let own = [Kind::Messages, Kind::Query, Kind::Alone, Kind::Evidence].map(Kind::name);
     let judged = figures.rows.iter().chain(figures.crowd).filter(|row| own.contains(&row.approach.as_str()));
     let wrong = judged.map(|row| row.wrong_per_million).fold(0.0, f64::max);
     let mut goals = vec![Goal::new(

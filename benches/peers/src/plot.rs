@@ -117,6 +117,7 @@ fn colour(kind: Kind) -> RGBColor {
     match kind {
         Kind::Messages => RGBColor(0, 158, 115),
         Kind::Query => RGBColor(0, 90, 66),
+        Kind::Alone => RGBColor(120, 150, 20),
         Kind::Evidence => RGBColor(0, 0, 0),
         Kind::Kernel => RGBColor(119, 119, 119),
         Kind::QueryWorld => RGBColor(0, 114, 178),

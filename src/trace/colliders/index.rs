@@ -15,6 +15,7 @@ use bevy_rapier3d::{plugin::context::RapierContextSimulation, rapier::parry::par
 use crate::{
     history::{Beam, BoxTree},
     time::Tick,
+    trace::region::Place,
 };
 
 /// The colliders of all worlds of rapier, as its last steps left them.
@@ -93,7 +94,7 @@ impl ColliderIndex {
     /// Boxes that are compared in the time that a ray saves.
     const BOXES_FOR_A_RAY: u32 = 15;
 
-    /// The leaves of a world at a moment, if that is worth it for one more ray.
+    /// The leaves of a world at a moment, if that is worth it for so many more rays.
     ///
     /// They must not be asked for again while they are looked at.
     pub(super) fn leaves(
@@ -101,6 +102,7 @@ impl ColliderIndex {
         context: Entity,
         now: Moment,
         bvh: &Bvh,
+        more: u32,
         is_recorded: impl Fn(u32) -> bool,
     ) -> Option<Followed<'_>> {
         let find = |worlds: &[World]| worlds.iter().position(|world| world.context == context);
@@ -115,7 +117,7 @@ impl ColliderIndex {
             if world.asked.swap(now.0, Relaxed) != now.0 {
                 world.rays.store(0, Relaxed);
             }
-            let rays = world.rays.fetch_add(1, Relaxed) + 1;
+            let rays = world.rays.fetch_add(more, Relaxed) + more;
             if rays.saturating_mul(Self::BOXES_FOR_A_RAY) < bvh.leaf_count() {
                 return None;
             }
@@ -148,6 +150,17 @@ impl Leaves {
     pub(super) fn visit_beam(&self, beam: Beam, visit: &mut dyn FnMut(u32) -> f32) {
         let reach = self.still.visit_beam(beam, visit);
         self.loose.visit_beam(Beam { range: reach, ..beam }, visit);
+    }
+
+    /// The same for a place.
+    pub(super) fn search(&self, place: &impl Place, mut visit: impl FnMut(u32) -> f32) {
+        place.search(&self.still, 0.0, &mut visit);
+        place.search(&self.loose, 0.0, &mut visit);
+    }
+
+    /// A box as it has been followed, by its key.
+    pub(super) fn bounds(&self, key: u32) -> Aabb3d {
+        self.boxes[key as usize]
     }
 
     fn follow(&mut self, bvh: &Bvh, is_recorded: impl Fn(u32) -> bool) {

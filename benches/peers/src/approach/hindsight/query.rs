@@ -18,13 +18,24 @@ pub struct ByQuery {
     question: Question,
     query: SystemState<RewoundQuery<'static, 'static>>,
     found: Vec<Found>,
+    lists: Lists,
+}
+
+/// What is asked for a shot, and answered, kept for its memory.
+#[derive(Default)]
+struct Lists {
+    pellets: Vec<Dir3>,
+    met: Vec<Option<Met>>,
 }
 
 /// What is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// [`RewoundQuery::cast_ray_first`]: what is met first, as all others are asked.
+    /// What is met first, as all others are asked: [`RewoundQuery::cast_rays_first`] for all pellets of a shot,
+    /// [`RewoundQuery::cast_ray_first`] for a single bullet.
     First,
+    /// The same, pellet by pellet.
+    FirstAlone,
     /// [`RewoundQuery::cast_ray`]: also the hitbox behind the wall, and the evidence that verdicts have.
     WithEvidence,
 }
@@ -42,26 +53,48 @@ impl ByQuery {
     pub fn new(scene: &Scene, question: Question) -> Self {
         let mut server = Server::new(scene, true);
         let query = SystemState::new(server.app.world_mut());
-        Self { server, question, query, found: Vec::new() }
+        Self { server, question, query, found: Vec::new(), lists: Lists::default() }
     }
 }
 
 impl Question {
-    fn ask(self, query: &RewoundQuery, shooter: Entity, shot: &Shot, ray: Ray3d) -> Found {
+    fn ask(
+        self,
+        query: &RewoundQuery,
+        shooter: Entity,
+        shot: &Shot,
+        rays: &[Ray3d],
+        lists: &mut Lists,
+        found: &mut dyn FnMut(Found),
+    ) {
         let filter = RewoundFilter::new().fired_by(shooter);
-        let met = match self {
-            Self::First => query.cast_ray_first(shot.view(), ray, RANGE, &filter),
-            Self::WithEvidence => {
-                let cast = query.cast_ray(shot.view(), ray, RANGE, &filter);
-                cast.victim().map(Met::Hitbox).or(cast.blocker.map(Met::Wall))
+        match (self, rays) {
+            (Self::First, [_, _, ..]) => {
+                let Lists { pellets, met } = lists;
+                pellets.clear();
+                pellets.extend(rays.iter().map(|ray| ray.direction));
+                query.cast_rays_first(shot.view(), shot.origin, pellets, RANGE, &filter, met);
+                met.iter().for_each(|met| found(Found::of(*met)));
             }
-        };
+            (Self::First | Self::FirstAlone, rays) => {
+                rays.iter().for_each(|ray| found(Found::of(query.cast_ray_first(shot.view(), *ray, RANGE, &filter))))
+            }
+            (Self::WithEvidence, rays) => rays.iter().for_each(|ray| {
+                let cast = query.cast_ray(shot.view(), *ray, RANGE, &filter);
+                found(Found::of(cast.victim().map(Met::Hitbox).or(cast.blocker.map(Met::Wall))));
+            }),
+        }
+    }
+}
+
+impl Found {
+    fn of(met: Option<Met>) -> Self {
         match met {
             Some(Met::Hitbox(hit)) => {
-                Found { entity: Some(hit.hitbox), distance: hit.distance, normal: Some(hit.normal) }
+                Self { entity: Some(hit.hitbox), distance: hit.distance, normal: Some(hit.normal) }
             }
-            Some(Met::Wall(wall)) => Found { entity: wall.entity, distance: wall.distance, normal: Some(wall.normal) },
-            _ => Found::default(),
+            Some(Met::Wall(wall)) => Self { entity: wall.entity, distance: wall.distance, normal: Some(wall.normal) },
+            _ => Self::default(),
         }
     }
 }
@@ -78,24 +111,22 @@ impl Approach for ByQuery {
         let start = Clock::start();
         let query = self.query.get(app.world()).expect("all that it needs is there");
         let pool = ComputeTaskPool::get();
-        let ask_all = |shots_of: &[Shot], found: &mut dyn FnMut(Found)| {
+        let ask_all = |shots_of: &[Shot], lists: &mut Lists, found: &mut dyn FnMut(Found)| {
             for shot in shots_of {
-                shots.rays[shot.rays()]
-                    .iter()
-                    .for_each(|ray| found(question.ask(&query, rigs[shot.shooter], shot, *ray)));
+                question.ask(&query, rigs[shot.shooter], shot, &shots.rays[shot.rays()], lists, found);
             }
         };
         // A part for each thread would let one wait for the other; fewer shots are not worth the telling.
         let part = shots.shots.len().div_ceil(8 * pool.thread_num());
         if pool.thread_num() == 1 || part < 2 {
-            ask_all(&shots.shots, &mut |found| self.found.push(found));
+            ask_all(&shots.shots, &mut self.lists, &mut |found| self.found.push(found));
         } else {
             let parts = pool.scope(|scope| {
                 for part in shots.shots.chunks(part) {
                     let ask_all = &ask_all;
                     scope.spawn(async move {
                         let mut all = Vec::with_capacity(part.iter().map(|shot| shot.rays().len()).sum());
-                        ask_all(part, &mut |found| all.push(found));
+                        ask_all(part, &mut Lists::default(), &mut |found| all.push(found));
                         all
                     });
                 }
