@@ -43,7 +43,7 @@ pub use segment::BeginSegment;
 pub(crate) use segment::{SpeedLimit, begin_segment};
 pub(crate) use spots::{RigIndex, SpotAt};
 pub(crate) use tombstone::{Tombstones, bury_rig, forget_tombstones};
-pub(crate) use tree::{Beam, BoxTree};
+pub(crate) use tree::{Beam, BoxTree, Frustum};
 
 /// The last second of a [`Rig`](crate::Rig): where its hitboxes stood after each tick, and what they were.
 ///

@@ -1,10 +1,20 @@
 //! Boxes in a tree, eight to a node: a look at a few of them tells what a ray cannot meet.
 
+mod beam;
+mod frustum;
+mod walk;
+
 use arrayvec::ArrayVec;
 use bevy::{
     math::{Vec3A, Vec4, bounding::Aabb3d},
     prelude::*,
 };
+
+use beam::BeamProbe;
+use frustum::FrustumProbe;
+
+pub(crate) use beam::Beam;
+pub(crate) use frustum::Frustum;
 
 /// How deep a tree may be: its builder sees to it, and a walk needs no more room than follows from it.
 const DEEPEST: usize = 13;
@@ -36,22 +46,6 @@ struct Node {
     /// The three coordinates of the least corners, and then of the greatest ones. What is free is [`BoxTree::EMPTY`].
     planes: [[Vec4; 2]; 6],
     children: [u32; 8],
-}
-
-/// What is still to be looked at in a walk: a child, or in which lane of which node it is, and where it is entered. Nearer ones are
-/// less; of equally near ones, that with the smaller number.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-struct Waiting(u64);
-
-/// A ray with some room around it, which may widen as a cone does.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Beam {
-    pub(crate) ray: Ray3d,
-    pub(crate) range: f32,
-    /// Metres around the ray.
-    pub(crate) margin: f32,
-    /// By how much that grows with each metre along it: for a cone, the tangent of half its angle.
-    pub(crate) slope: f32,
 }
 
 impl BoxTree {
@@ -141,22 +135,28 @@ impl BoxTree {
     /// the end.
     ///
     /// All callers share one piece of code, so that this is found in the caches of the processor: hence `dyn`.
+    #[inline(never)]
     pub(crate) fn visit_beam(&self, beam: Beam, visit: &mut dyn FnMut(u32) -> f32) -> f32 {
+        let Some(bounds) = self.bounds else { return beam.range };
         if beam.slope > 0.0 {
-            self.visit_cone(beam, &|_| true, visit)
+            self.walk(&BeamProbe::<true>::new(beam, bounds), beam.range, visit)
         } else {
-            self.walk::<false>(beam, &|_| true, visit)
+            self.walk(&BeamProbe::<false>::new(beam, bounds), beam.range, visit)
         }
     }
 
-    /// The same for a beam that widens, but for what lies in boxes that are not `near`: that is asked of those within the beam.
-    pub(crate) fn visit_cone(
+    /// The same for what is shared by several rays, without what lies in boxes that are not `near`: that is asked of those within.
+    #[inline(never)]
+    pub(crate) fn visit_frustum(
         &self,
-        beam: Beam,
+        frustum: &Frustum,
+        range: f32,
+        margin: f32,
         near: &dyn Fn(Aabb3d) -> bool,
         visit: &mut dyn FnMut(u32) -> f32,
     ) -> f32 {
-        self.walk::<true>(beam, near, visit)
+        let Some(bounds) = self.bounds else { return range };
+        self.walk(&FrustumProbe::new(frustum, range, margin, bounds, near), range, visit)
     }
 
     /// Shows the boxes that meet another one.
@@ -180,112 +180,6 @@ impl BoxTree {
                 }
             }
         }
-    }
-
-    #[inline(never)]
-    fn walk<const WIDENS: bool>(
-        &self,
-        beam: Beam,
-        near_enough: &dyn Fn(Aabb3d) -> bool,
-        visit: &mut dyn FnMut(u32) -> f32,
-    ) -> f32 {
-        let Some(bounds) = self.bounds else { return beam.range };
-        let Beam { ray: Ray3d { origin, direction }, range, margin, slope } = beam;
-        // Rounding in `f32` grows with the distance; this is more than it can be.
-        let farthest = (bounds.min - Vec3A::from(origin)).abs().max((bounds.max - Vec3A::from(origin)).abs());
-        let rounding = 1e-3 + 2e-5 * farthest.length().min(range) + 1e-6 * origin.abs().max_element();
-        let margin = margin + rounding;
-        let inverse = direction.map(|part| if part.abs() < 1e-12 { 1e12_f32.copysign(part) } else { part.recip() });
-        // For each axis: the planes that the ray meets first and last. There is a negative zero, too.
-        let near = each_axis(|axis| if inverse[axis] < 0.0 { axis + 3 } else { axis });
-        let far = each_axis(|axis| if inverse[axis] < 0.0 { axis } else { axis + 3 });
-        let towards = inverse.map(|part| margin.copysign(part));
-        let near_at = each_axis(|axis| Vec4::splat((origin + towards)[axis]));
-        let far_at = each_axis(|axis| Vec4::splat((origin - towards)[axis]));
-        let inverse = each_axis(|axis| Vec4::splat(inverse[axis]));
-        let mut reach = range;
-        let mut waiting = ArrayVec::<Waiting, WAITING>::new();
-        let mut number = 0;
-        loop {
-            let node = &self.nodes[number as usize];
-            let first = waiting.len();
-            let mut entries = [0.0; 8];
-            let mut met = 0;
-            for half in 0..2 {
-                let plane = |index: usize| node.planes[index][half];
-                let (mut near_at, mut far_at) = (near_at, far_at);
-                if WIDENS {
-                    // No point of a box lies further along than its corner does.
-                    let along = |axis: usize| {
-                        let direction = Vec4::splat(direction[axis]);
-                        let corner = plane(far[axis]) - Vec4::splat(origin[axis]);
-                        corner * direction
-                    };
-                    let furthest = along(0) + along(1) + along(2) + Vec4::splat(2.0 * margin);
-                    // As in a ball of that size; an empty box stays empty.
-                    let widening = furthest.max(Vec4::ZERO).min(Vec4::splat(range.min(EDGE))) * slope;
-                    for axis in 0..3 {
-                        near_at[axis] += widening.copysign(inverse[axis]);
-                        far_at[axis] -= widening.copysign(inverse[axis]);
-                    }
-                }
-                let enter = |axis: usize| (plane(near[axis]) - near_at[axis]) * inverse[axis];
-                let leave = |axis: usize| (plane(far[axis]) - far_at[axis]) * inverse[axis];
-                let enters = enter(0).max(enter(1)).max(enter(2)).max(Vec4::ZERO);
-                let leaves = leave(0).min(leave(1)).min(leave(2)).min(Vec4::splat(reach));
-                met |= enters.cmple(leaves).bitmask() << (4 * half);
-                enters.write_to_slice(&mut entries[4 * half..]);
-            }
-            for lane in lanes(met) {
-                // The nearest one is taken next, and so comes last.
-                let what = if WIDENS { number << 3 | lane as u32 } else { node.children[lane % 8] };
-                let child = Waiting::new(entries[lane % 8], what);
-                let mut place = waiting.len();
-                waiting.push(child);
-                while place > first && waiting[place - 1] < child {
-                    waiting[place] = waiting[place - 1];
-                    place -= 1;
-                }
-                waiting[place] = child;
-            }
-            number = loop {
-                let Some(next) = waiting.pop() else { return reach };
-                if next.entry() > reach {
-                    continue;
-                }
-                let child = if WIDENS {
-                    let (node, lane) = (&self.nodes[next.what() as usize >> 3], next.what() as usize % 8);
-                    if !near_enough(node.get(lane)) {
-                        continue;
-                    }
-                    node.children[lane]
-                } else {
-                    next.what()
-                };
-                if child & BOX == 0 {
-                    break child;
-                }
-                // What is free is met where the numbers of the ray are none.
-                if child != NONE {
-                    reach = visit(child & !BOX).min(range);
-                }
-            };
-        }
-    }
-}
-
-impl Waiting {
-    /// For an entry that is not less than zero: the bits of such numbers are in the order of the numbers.
-    fn new(entry: f32, what: u32) -> Self {
-        Self(u64::from(entry.to_bits()) << 32 | u64::from(what))
-    }
-
-    fn entry(self) -> f32 {
-        f32::from_bits((self.0 >> 32) as u32)
-    }
-
-    fn what(self) -> u32 {
-        self.0 as u32
     }
 }
 
@@ -317,6 +211,13 @@ impl Node {
         let greatest = |axis: usize| self.planes[axis][0].max(self.planes[axis][1]).max_element();
         Aabb3d { min: Vec3A::new(least(0), least(1), least(2)), max: Vec3A::new(greatest(3), greatest(4), greatest(5)) }
     }
+}
+
+/// By how much boxes must grow for rays of this range: rounding in `f32` grows with the distance, and this is more than it can be.
+#[inline]
+fn rounding(origin: Vec3, range: f32, bounds: Aabb3d) -> f32 {
+    let farthest = (bounds.min - Vec3A::from(origin)).abs().max((bounds.max - Vec3A::from(origin)).abs());
+    1e-3 + 2e-5 * farthest.length().min(range) + 1e-6 * origin.abs().max_element()
 }
 
 /// What holds for X, Y and Z. (The compiler leaves `map` of arrays out of line, and calls it.)
@@ -407,13 +308,13 @@ fn split(box_of: &impl Fn(u32) -> Aabb3d, numbers: &mut [u32], even: bool) -> us
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use bevy::math::{bounding::IntersectsVolume, ops};
     use proptest::prelude::*;
 
     use super::*;
 
-    fn boxes() -> impl Strategy<Value = Vec<Aabb3d>> {
+    pub(super) fn boxes() -> impl Strategy<Value = Vec<Aabb3d>> {
         let places = prop::array::uniform3(prop_oneof![-50.0_f32..50.0, Just(0.0)]);
         let sizes = prop::array::uniform3(prop_oneof![4 => 0.0_f32..2.0, 1 => 0.0_f32..60.0]);
         let one = (places, sizes).prop_map(|(place, size)| Aabb3d::new(Vec3::from(place), Vec3::from(size)));

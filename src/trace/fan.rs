@@ -58,20 +58,10 @@ impl<'a> Fan<'a> {
         }
     }
 
-    /// The same as [`Place::search`] within so many metres, in boxes that are `near`.
-    pub(super) fn search_to(
-        &self,
-        range: f32,
-        tree: &BoxTree,
-        around: f32,
-        near: &dyn Fn(Aabb3d) -> bool,
-        mut visit: impl FnMut(u32) -> f32,
-    ) {
-        let beam = Beam { margin: around, ..self.beam_to(range) };
-        if self.slope == 0.0 {
-            tree.visit_beam(beam, &mut visit);
-        } else if self.slope.is_finite() {
-            tree.visit_cone(beam, near, &mut visit);
+    /// The same as [`Place::search`], within so many metres.
+    pub(super) fn search_to(&self, range: f32, tree: &BoxTree, around: f32, mut visit: impl FnMut(u32) -> f32) {
+        if self.slope.is_finite() {
+            tree.visit_beam(Beam { margin: around, ..self.beam_to(range) }, &mut visit);
         } else {
             let center = Vec3A::from(self.axis.origin);
             let reached = Aabb3d { min: center - range, max: center + range };
@@ -110,7 +100,7 @@ impl Place for Fan<'_> {
     }
 
     fn search(&self, tree: &BoxTree, around: f32, visit: impl FnMut(u32) -> f32) {
-        self.search_to(self.range, tree, around, &|_| true, visit);
+        self.search_to(self.range, tree, around, visit);
     }
 }
 

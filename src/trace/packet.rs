@@ -10,7 +10,7 @@ use bevy::math::{
 
 use super::{fan::Fan, region::Place};
 use crate::{
-    history::{Beam, BoxTree},
+    history::{Beam, BoxTree, Frustum},
     shape::PreciseRay,
 };
 
@@ -19,6 +19,8 @@ use crate::{
 /// A look at all of them takes little more than a look at one, and so they go through the world together.
 pub(super) struct RayPacket<'a> {
     fan: &'a Fan<'a>,
+    /// What lies between them, if they all go the same way.
+    frustum: Option<Frustum>,
     groups: &'a [Group],
 }
 
@@ -52,7 +54,8 @@ impl<'a> RayPacket<'a> {
         };
         room.clear();
         room.extend(fan.rays.chunks(LANES).map(group));
-        Self { fan, groups: room }
+        let frustum = Frustum::new(fan.axis().origin, fan.rays.iter().map(|ray| ray.direction));
+        Self { fan, frustum, groups: room }
     }
 
     pub(super) fn rays(&self) -> &'a [PreciseRay] {
@@ -116,8 +119,8 @@ impl<'a> RayPacket<'a> {
 
     #[inline(always)]
     fn select(&self, of: impl Fn(&Group) -> u32) -> RaySet {
-        let groups = (0..).step_by(LANES).zip(self.groups);
-        let bits = groups.fold(0, |bits, (first, group)| bits | u64::from(of(group)) << first);
+        // The last group first, to be shifted furthest.
+        let bits = self.groups.iter().rev().fold(0, |bits, group| bits << LANES | u64::from(of(group)));
         RaySet(bits & (u64::MAX >> (Fan::MOST - self.fan.rays.len())))
     }
 }
@@ -138,10 +141,14 @@ impl Place for RayPacket<'_> {
         reaches.fold(Vec4::NEG_INFINITY, Vec4::max).max_element()
     }
 
-    fn search(&self, tree: &BoxTree, around: f32, visit: impl FnMut(u32) -> f32) {
+    fn search(&self, tree: &BoxTree, around: f32, mut visit: impl FnMut(u32) -> f32) {
+        let Some(frustum) = &self.frustum else {
+            self.fan.search_to(self.reach(), tree, around, visit);
+            return;
+        };
         // With room around, rays are not told apart.
-        let near = |bounds: Aabb3d| around > 0.0 || !self.near_box(bounds).is_empty();
-        self.fan.search_to(self.reach(), tree, around, &near, visit);
+        let is_near = |bounds: Aabb3d| around > 0.0 || !self.near_box(bounds).is_empty();
+        tree.visit_frustum(frustum, self.reach(), around, &is_near, &mut visit);
     }
 }
 
