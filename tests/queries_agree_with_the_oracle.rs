@@ -6,15 +6,15 @@
 #[path = "fixture/oracle.rs"]
 mod oracle;
 
-use core::f32::consts::TAU;
+use core::f32::consts::{FRAC_PI_2, TAU};
 
 use bevy::{
     math::{DQuat, DVec3, ops},
     prelude::*,
 };
 use bevy_hindsight::{
-    Blocker, Crossing, Met, RewoundCast, RewoundFilter, RewoundHit, RewoundQuery, Shape, Tick, prelude::*,
-    test_app::TestApp,
+    Blocker, Crossing, Met, PelletPattern, RewoundCast, RewoundFilter, RewoundHit, RewoundQuery, Shape, Tick,
+    prelude::*, test_app::TestApp,
 };
 use bevy_rapier3d::prelude::*;
 use oracle::Solid;
@@ -260,6 +260,7 @@ fn ask(
     tick: Res<CurrentTick>,
     mut crossings: Local<Vec<Crossing>>,
     mut overlaps: Local<Vec<Met>>,
+    mut firsts: Local<Vec<Option<Met>>>,
 ) {
     const QUESTIONS: u32 = 250;
     if tick.0.since(oracle.first) <= WINDOW as i32 + 2 {
@@ -287,6 +288,19 @@ fn ask(
                 assert!(cast.evidence.remembered);
                 let first = cast.victim().map(Met::Hitbox).or(cast.blocker.map(Met::Wall));
                 assert_eq!(query.cast_ray_first(view, ray, RANGE, &filter), first);
+                // Together with others around it, up to such as go anywhere, each meets what it meets alone.
+                let mut aside = Random(u64::from(*asked));
+                let spread = [0.01, 0.1, 0.6, FRAC_PI_2][aside.below(4)];
+                let count = 1 + aside.below(PelletPattern::MOST) as u8;
+                let pellets = PelletPattern::cone(count, spread).seeded(aside.bits() as u32);
+                let mut directions = vec![ray.direction];
+                directions.extend(pellets.directions(ray.direction));
+                directions.extend((aside.below(4) == 0).then_some(-ray.direction));
+                query.cast_rays_first(view, ray.origin, &directions, RANGE, &filter, &mut firsts);
+                let alone = directions
+                    .iter()
+                    .map(|direction| query.cast_ray_first(view, Ray3d::new(ray.origin, *direction), RANGE, &filter));
+                assert_eq!(*firsts, alone.collect::<Vec<_>>());
                 let hit = cast.hit.map(|hit| (hit.hitbox, hit.distance));
                 met[0] += u32::from(check_first(hit, &hitboxes, RANGE, RAY, by_ray, &context));
                 check_first(blocker_of(cast.blocker), &walls, RANGE, RAY, by_ray, &context);

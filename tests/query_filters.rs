@@ -41,6 +41,9 @@ impl Lane {
             let cast = query.cast_ray(view, ray, 50.0, &filter);
             let first = cast.victim().map(Met::Hitbox).or(cast.blocker.map(Met::Wall));
             assert_eq!(query.cast_ray_first(view, ray, 50.0, &filter), first);
+            let (mut firsts, aside) = (Vec::new(), Dir3::from_xyz(1.0, 0.0, 2.0).expect("a way"));
+            query.cast_rays_first(view, ray.origin, &[aside, Dir3::Z, aside], 50.0, &filter, &mut firsts);
+            assert_eq!(firsts[1], first);
             cast
         });
         let cast = cast.expect("the question can be asked");
@@ -215,6 +218,13 @@ fn ranges_that_are_less_than_nothing_or_no_numbers_meet_nothing_and_panic_nowher
                 let cast = query.cast_ray(view, ray, range, &filter);
                 assert!(cast.hit.is_none() && cast.blocker.is_none(), "{cast:?}");
                 assert_eq!(query.cast_ray_first(view, ray, range, &filter), None);
+                let mut firsts = Vec::new();
+                for others in [Dir3::Z, Dir3::NEG_Z] {
+                    query.cast_rays_first(view, from, &[Dir3::Z, others], range, &filter, &mut firsts);
+                    assert_eq!(firsts, [None, None]);
+                }
+                query.cast_rays_first(view, from, &[], 10.0, &filter, &mut firsts);
+                assert!(firsts.is_empty());
                 let mut crossings = Vec::new();
                 query.cast_ray_all(view, ray, range, &filter, &mut crossings);
                 assert!(crossings.is_empty(), "{crossings:?}");

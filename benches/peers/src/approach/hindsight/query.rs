@@ -77,7 +77,9 @@ impl Question {
                 met.iter().for_each(|met| found(Found::of(*met)));
             }
             (Self::First | Self::FirstAlone, rays) => {
-                rays.iter().for_each(|ray| found(Found::of(query.cast_ray_first(shot.view(), *ray, RANGE, &filter))))
+                for ray in rays {
+                    found(Found::of(query.cast_ray_first(shot.view(), *ray, RANGE, &filter)));
+                }
             }
             (Self::WithEvidence, rays) => rays.iter().for_each(|ray| {
                 let cast = query.cast_ray(shot.view(), *ray, RANGE, &filter);
